@@ -42,8 +42,8 @@ finish() {
 
 # Lines that are in one sorted list only, named after the list that has them.
 differences() {
-	comm -23 "$1" "$2" | sed "s/\$/ is in $3 but not in $4/"
-	comm -13 "$1" "$2" | sed "s/\$/ is in $4 but not in $3/"
+	comm -23 "$1" "$2" | sed "s|\$| is in $3 but not in $4|"
+	comm -13 "$1" "$2" | sed "s|\$| is in $4 but not in $3|"
 }
 
 # The functions that the public header declares.
