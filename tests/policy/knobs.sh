@@ -39,7 +39,8 @@ defaults() {
 }
 expect 'cistern_config(3) has the defaults' defaults
 
-# A table row, a cell of which is just the key.
+# The first cell of a table row, in backquotes or not.
+# shellcheck disable=SC2016
 sed -n 's/^| *`\{0,1\}\([a-z_]*\)`\{0,1\} *|.*/\1/p' "$top/README.md" | sort >"$scratch/rows"
 unread() {
 	comm -23 "$scratch/keys" "$scratch/rows" | sed 's/$/ has no row in README.md/'
