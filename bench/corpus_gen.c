@@ -3,11 +3,11 @@
  * corpus_gen.c - strings for those who have no corpus at hand: mangled C++ names, and identifiers.
  *
  * What matters to an interner is how long strings are, what they have in common, and how often they
- * come again. The first two come from a small grammar over real-looking words. The third is Simon's
- * process: each string is either a new one, with a fixed probability, or one drawn evenly from all
- * that were emitted so far, so that what came often comes more often. That gives Zipf's law with
- * integers only: no table, no libm, the same strings on every machine. bench/README.md compares the
- * result with real symbols.
+ * come again. The first two come from a small grammar over real-looking words. The third is Zipf's
+ * law (Mandelbrot's form): a string is new with a fixed probability, and otherwise repeats the r-th
+ * of those that came before with a probability that falls as 1 / (r + offset). The weights are
+ * integers and libm is not used, so that the strings are the same on every machine. bench/README.md
+ * compares them with real symbols.
  *
  * A string is made from the number of its kind and the seed, so nothing but numbers is kept. A
  * change here changes the hashes that tests/bench pins, and the figures of everyone who did not
@@ -138,11 +138,11 @@ static void template_arguments(struct text *t, uint64_t *state, unsigned depth)
 {
 	add(t, "I");
 	for (uint64_t i = 1 + below(state, 2); i > 0; i--) {
-		if (depth < 3 && chance(state, 55)) {
+		if (depth < 4 && chance(state, 65)) {
 			add(t, chance(state, 40) ? "PN" : "N");
 			scope(t, state);
 			source_name(t, state, 1 + (unsigned)below(state, 2), true);
-			if (chance(state, 35))
+			if (chance(state, 50))
 				template_arguments(t, state, depth + 1);
 			add(t, "E");
 		} else if (chance(state, 30)) {
@@ -163,7 +163,7 @@ static void class_name(struct text *t, uint64_t *state)
 	if (chance(state, 20))
 		scope(t, state);
 	source_name(t, state, 1 + (unsigned)below(state, 3), true);
-	if (chance(state, 26))
+	if (chance(state, 42))
 		template_arguments(t, state, 0);
 }
 
@@ -196,7 +196,7 @@ static void symbol(struct text *t, uint64_t *state, uint64_t number)
 		if (chance(state, 12))
 			template_arguments(t, state, 1);
 		add(t, "E");
-		uint64_t n = below(state, 4);
+		uint64_t n = below(state, 5);
 		if (n == 0)
 			add(t, "v");
 		for (; n > 0; n--) {
@@ -239,17 +239,40 @@ static void identifier(struct text *t, uint64_t *state, uint64_t number)
 			t->data[i] = (char)(t->data[i] - 'a' + 'A');
 }
 
-/* Simon's process: fresh of 1,000 strings are new, the others repeat an earlier one. */
-static void generate(struct corpus *c, uint64_t count, uint64_t seed, unsigned fresh,
+/* How often strings come again. */
+struct repetition {
+	unsigned fresh;  /* of 1,000 strings, how many are new */
+	unsigned offset; /* the larger, the less the first ones stand out */
+};
+
+/* The first number whose sum of weights is above at. */
+static uint64_t rank_at(const uint64_t *sums, uint64_t n, uint64_t at)
+{
+	uint64_t low = 0;
+	while (n > 1) {
+		uint64_t half = n / 2;
+		if (sums[low + half - 1] <= at)
+			low += half;
+		n -= half;
+	}
+	return low;
+}
+
+static void generate(struct corpus *c, uint64_t count, uint64_t seed, struct repetition repeat,
 		     void (*make)(struct text *, uint64_t *, uint64_t))
 {
-	size_t size = (size_t)count * sizeof(uint32_t);
-	uint32_t *emitted = harness_pages(size);
-	uint64_t state = seed, kinds = 0;
+	size_t size = (size_t)count * sizeof(uint64_t);
+	uint64_t *sums = harness_pages(size); /* sums[k]: weights of numbers 0 to k */
+	uint64_t state = seed, kinds = 0, sum = 0;
 	for (uint64_t i = 0; i < count; i++) {
-		bool is_new = i == 0 || below(&state, 1000) < fresh;
-		uint64_t number = is_new ? kinds++ : emitted[below(&state, i)];
-		emitted[i] = (uint32_t)number;
+		uint64_t number;
+		if (kinds < 64 || below(&state, 1000) < repeat.fresh) {
+			number = kinds;
+			sum += (UINT64_C(1) << 40) / (kinds + repeat.offset);
+			sums[kinds++] = sum;
+		} else {
+			number = rank_at(sums, kinds, below(&state, sum));
+		}
 		/* The string's own source of randomness: its number, spread over the whole state.
 		 */
 		uint64_t own = seed ^ (number + 1) * UINT64_C(0x9FB21C651E98DF25);
@@ -258,15 +281,15 @@ static void generate(struct corpus *c, uint64_t count, uint64_t seed, unsigned f
 		make(&t, &own, number);
 		corpus_add(c, t.data, t.len);
 	}
-	harness_pages_free(emitted, size);
+	harness_pages_free(sums, size);
 }
 
 void corpus_generate_symbols(struct corpus *c, uint64_t count, uint64_t seed)
 {
-	generate(c, count, seed, 325, symbol);
+	generate(c, count, seed, (struct repetition){325, 25}, symbol);
 }
 
 void corpus_generate_identifiers(struct corpus *c, uint64_t count, uint64_t seed)
 {
-	generate(c, count, seed, 36, identifier);
+	generate(c, count, seed, (struct repetition){36, 4}, identifier);
 }

@@ -82,11 +82,11 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 		map->title, map->xlabel, map->ylabel, map->unit);
 	names(f, 'x', map->xnames, map->nx);
 	names(f, 'y', map->ynames, map->ny);
-	/* Colours that those who cannot tell red from green can still tell apart: dark blue to
-	 * yellow. */
-	fprintf(f, "set palette defined (0 '%s', 1 '%s', 2 '%s')\n",
-		map->high_is_good ? "#3b528b" : "#fde725", "#5ec962",
-		map->high_is_good ? "#fde725" : "#3b528b");
+	/* Orange is bad and blue good: told apart by all eyes, and light enough for black numbers.
+	 */
+	fprintf(f, "set palette defined (0 '%s', 1 '#f7f7f7', 2 '%s')\n",
+		map->high_is_good ? "#f4a582" : "#7fb3d5",
+		map->high_is_good ? "#7fb3d5" : "#f4a582");
 	fprintf(f, "set xrange [-0.5:%zu.5]\nset yrange [-0.5:%zu.5]\n", map->nx - 1, map->ny - 1);
 	static const char *const terminals[][2] = {{"pngcairo size 900,620 font 'sans,11'", "png"},
 						   {"svg size 900,620 font 'sans,11'", "svg"}};

@@ -127,6 +127,15 @@ void report_machine(struct report *r)
 	}
 }
 
+void report_corpus(struct report *r, const struct corpus *c)
+{
+	report_fact(r, "corpus",
+		    "%s: %zu strings of mean length %.1f, %zu distinct of mean length %.1f, hash "
+		    "%016" PRIx64,
+		    c->name, c->n, (double)c->payload / (double)c->n, c->ndistinct,
+		    (double)c->distinct_payload / (double)c->ndistinct, c->hash);
+}
+
 static void facts_end(struct report *r)
 {
 	if (r->facts_over)

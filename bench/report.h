@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "cistern.h"
+#include "corpus.h"
 
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
@@ -52,6 +53,9 @@ void report_fact(struct report *r, const char *key, const char *format, ...) CIS
 
 /* The facts that every bench states: version, compiler, processors, kernel, huge-page setting. */
 void report_machine(struct report *r);
+
+/* The facts of a corpus, its hash among them. */
+void report_corpus(struct report *r, const struct corpus *c);
 
 void report_row(struct report *r, const struct report_value *values);
 

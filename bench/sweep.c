@@ -492,10 +492,7 @@ int main(int argc, char **argv)
 	struct report *r =
 	    report_open(s.common.format, "sweep", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
-	report_fact(r, "corpus",
-		    "%s: %zu strings, %zu distinct, mean length %.1f, hash %016" PRIx64,
-		    s.corpus.name, s.corpus.n, s.corpus.ndistinct,
-		    (double)s.corpus.payload / (double)s.corpus.n, s.corpus.hash);
+	report_corpus(r, &s.corpus);
 	report_fact(r, "rounds", "%u", s.rounds);
 	for (size_t i = 0; i < s.n; i++)
 		print_row(r, &s, &s.all[i]);
