@@ -42,11 +42,11 @@
 #define ENGINE_BATCH_LOOP_(name, PARAMETERS, TYPE, CALL, OUT)                                      \
 	static struct engine_sum name PARAMETERS {                                                 \
 		TYPE *engine = (TYPE *)e;                                                          \
-		const char *group[ENGINE_GROUP];                                                   \
+		const char *group[ENGINE_GROUP], **all = (OUT);                                    \
 		struct engine_sum sum = {0, 0};                                                    \
 		for (size_t i = 0; i < n; i += ENGINE_GROUP) {                                     \
 			size_t some = n - i < ENGINE_GROUP ? n - i : ENGINE_GROUP;                 \
-			const char **to = (OUT) ? (OUT) + i : group;                               \
+			const char **to = all ? all + i : group;                                   \
 			sum.found += CALL(engine, in + i, to, some);                               \
 			for (size_t k = 0; k < some; k++)                                          \
 				sum.pointers += (uintptr_t)to[k];                                  \
