@@ -10,6 +10,7 @@
 #include "corpus.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -67,6 +68,40 @@ static void read_object(struct reader *r, Elf *elf)
 	}
 }
 
+/*
+ * Whether a member is all there. libelf cuts the size of the last one down to what is left of the
+ * file, so the size is read from the header once more: ten digits, twelve bytes before the member
+ * begins.
+ */
+static bool member_complete(int fd, Elf *member, off_t size)
+{
+	char digits[11] = "";
+	off_t base = (off_t)elf_getbase(member);
+	if (pread(fd, digits, 10, base - 12) != 10)
+		return false;
+	return base + (off_t)strtoll(digits, NULL, 10) <= size;
+}
+
+/* Reads the members. False where none of them is an ELF file. */
+static bool read_archive(struct reader *r, int fd, Elf *file)
+{
+	Elf_Cmd command = ELF_C_READ_MMAP;
+	Elf *member;
+	bool found = false;
+	off_t size = lseek(fd, 0, SEEK_END);
+	while (!full(r) && (member = elf_begin(fd, command, file)) != NULL) {
+		if (!member_complete(fd, member, size))
+			cli_fail("%s: the archive is cut off", r->path);
+		if (elf_kind(member) == ELF_K_ELF) {
+			found = true;
+			read_object(r, member);
+		}
+		command = elf_next(member);
+		elf_end(member);
+	}
+	return found;
+}
+
 void corpus_read_elf(struct corpus *c, const char *path, uint64_t max)
 {
 	struct reader r = {.c = c, .path = path, .max = max};
@@ -81,16 +116,7 @@ void corpus_read_elf(struct corpus *c, const char *path, uint64_t max)
 		found = true;
 		read_object(&r, file);
 	} else if (file && elf_kind(file) == ELF_K_AR) {
-		Elf_Cmd command = ELF_C_READ_MMAP;
-		Elf *member;
-		while (!full(&r) && (member = elf_begin(fd, command, file)) != NULL) {
-			if (elf_kind(member) == ELF_K_ELF) {
-				found = true;
-				read_object(&r, member);
-			}
-			command = elf_next(member);
-			elf_end(member);
-		}
+		found = read_archive(&r, fd, file);
 	}
 	elf_end(file);
 	close(fd);

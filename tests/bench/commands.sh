@@ -57,6 +57,13 @@ for program in $sweep $compare $startup; do
 	expect "$program: not an ELF file" refused 1 "$scratch/nul: \(not an ELF file\|built without libelf\)" \
 		$program --elf "$scratch/nul"
 done
+if test -f tests/support/libsupport.a && ! $sweep --elf "$scratch/nul" 2>&1 | grep -q 'without libelf'; then
+	head -c $(($(wc -c <tests/support/libsupport.a) - 100)) tests/support/libsupport.a >"$scratch/short.a"
+	expect 'an archive that is cut off' refused 1 "$scratch/short.a: the archive is cut off" \
+		$sweep --elf "$scratch/short.a"
+else
+	skip 'an archive that is cut off' 'no archive or no libelf'
+fi
 if test "$(id -u)" -ne 0; then
 	echo text >"$scratch/secret"
 	chmod 0 "$scratch/secret"
