@@ -79,9 +79,7 @@ same ordinals_agree_with_sort_and_uniq
 if ! test -x $here/loader; then
 	skip loader 'built without libelf'
 else
-	# With libtool the program itself may be a script, and the ELF file next to it in .libs.
 	file=$here/ordinals
-	test -f $here/.libs/ordinals && file=$here/.libs/ordinals
 	for threads in 1 4; do
 		name=loader_with_${threads}_threads_agrees_with_readelf
 		if ! command -v readelf >/dev/null; then
