@@ -127,8 +127,10 @@ static bool use_section(struct load *load, Elf *elf, Elf_Scn *section)
 	strings = elf_getdata(elf_getscn(elf, header.sh_link), NULL);
 	if (!symbols || !strings)
 		return false;
-	if (strings->d_size == 0 || ((const char *)strings->d_buf)[strings->d_size - 1] != '\0')
-		fail("%s: the string table does not end with a NUL", load->file);
+	/* Names are read up to their NUL, so the table has to end with one. */
+	if (!symbols->d_buf || !strings->d_buf || strings->d_size == 0 ||
+	    ((const char *)strings->d_buf)[strings->d_size - 1] != '\0')
+		fail("%s: damaged symbol table", load->file);
 	load->kind = header.sh_type == SHT_SYMTAB ? ".symtab" : ".dynsym";
 	load->symbols = symbols;
 	load->strings = strings->d_buf;
