@@ -35,41 +35,27 @@ const char *cistern_version(void)
 
 /* ---- finding ---- */
 
-static inline struct wanted wanted_bytes(const char *s, size_t len, uint64_t hash)
+/*
+ * A short string is looked for inline, with shard_peek; what that does not find, and what is long or looks wrong, goes
+ * to a function apart. So the way of a hit has no call and keeps everything in registers. flatten: the hash is
+ * inlined, too.
+ */
+TABLE_INLINE bool is_short(const cistern *c, const char *s, size_t len)
 {
-	return (struct wanted){.s = s, .len = len, .header = entry_header(len, hash_byte(hash))};
+	return c && s && len <= c->common.short_len;
 }
 
-/* One search in the table that `word` describes. hash is under the interner's secret. */
-TABLE_INLINE const char *search(const struct shard_common *common, uintptr_t word,
-                                const struct wanted *wanted, uint64_t hash)
+/* Looks until it finds the string or has searched a table that is still in use afterwards. */
+static __attribute__((noinline)) const char *find(const cistern *c, const char *s, size_t len,
+                                                  uint64_t hash)
 {
-	struct table table = shard_table(common, word);
-
-	if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET))
-		hash = shard_own_hash(&table, wanted);
-	return table_find(&table, &common->layout, wanted, hash);
-}
-
-/* Without the repetition: for callers who look again under the lock when this misses. */
-TABLE_INLINE const char *find_hit(const struct shard_common *common, const struct wanted *wanted,
-                                  uint64_t hash)
-{
-	/* acquire: pairs with B1 */
-	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
-
-	return search(common, word, wanted, hash);
-}
-
-TABLE_INLINE const char *find(const struct shard_common *common, const struct wanted *wanted,
-                              uint64_t hash)
-{
-	directory_word *at = shard_word(common, hash);
+	directory_word *at = shard_word(&c->common, hash);
+	struct wanted wanted = shard_wanted(s, len, hash);
 	/* acquire, both: pair with B1 */
 	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
 
 	for (;;) {
-		const char *str = search(common, word, wanted, hash);
+		const char *str = shard_find(&c->common, word, &wanted, hash);
 		uintptr_t before = word;
 
 		if (str)
@@ -80,16 +66,28 @@ TABLE_INLINE const char *find(const struct shard_common *common, const struct wa
 	}
 }
 
-const char *cistern_find(const cistern *c, const char *s, size_t len)
+static bool findable(const cistern *c, const char *s, size_t len)
 {
-	struct wanted wanted;
+	return c && (s || len == 0) && len <= c->common.max_len;
+}
+
+static __attribute__((noinline)) const char *find_any(const cistern *c, const char *s, size_t len)
+{
+	if (!findable(c, s, len))
+		return NULL;
+	return find(c, s, len, hash_bytes(&c->common.secret, s, len));
+}
+
+__attribute__((flatten)) const char *cistern_find(const cistern *c, const char *s, size_t len)
+{
+	const char *str;
 	uint64_t hash;
 
-	if (!c || (!s && len > 0) || len > c->max_len)
-		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return find(&c->common, &wanted, hash);
+	if (TABLE_UNLIKELY(!is_short(c, s, len)))
+		return find_any(c, s, len);
+	hash = hash_short_bytes(&c->common.secret, s, len);
+	str = shard_peek(&c->common, s, len, hash);
+	return TABLE_LIKELY(str) ? str : find(c, s, len, hash);
 }
 
 const char *cistern_find_cstr(const cistern *c, const char *s)
@@ -99,12 +97,7 @@ const char *cistern_find_cstr(const cistern *c, const char *s)
 
 const char *cistern_find_hashed(const cistern *c, const char *s, size_t len, uint64_t hash)
 {
-	struct wanted wanted;
-
-	if (!c || (!s && len > 0) || len > c->max_len)
-		return NULL;
-	wanted = wanted_bytes(s, len, hash);
-	return find(&c->common, &wanted, hash);
+	return findable(c, s, len) ? find(c, s, len, hash) : NULL;
 }
 
 uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
@@ -117,51 +110,64 @@ uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
 /* Whether the string may be interned; decided without reading it. */
 static bool acceptable(const cistern *c, const char *s, size_t len)
 {
-	if (TABLE_UNLIKELY(!c || (!s && len > 0))) {
+	if (!c || (!s && len > 0)) {
 		errno = EINVAL;
 		return false;
 	}
-	if (TABLE_UNLIKELY(len > c->max_len)) {
+	if (len > c->common.max_len) {
 		errno = len > PTRDIFF_MAX ? EOVERFLOW : E2BIG;
 		return false;
 	}
 	return true;
 }
 
-/* The way of a miss: under the shard's lock. */
-static const char *insert(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+/*
+ * Looks once without the lock, then inserts under it. A table that was replaced meanwhile needs no care here:
+ * inserting looks again.
+ */
+static const char *intern_wanted(cistern *c, const struct wanted *wanted, uint64_t hash,
+                                 bool *is_new)
 {
 	struct shard *shard = &c->shards[hash_shard(hash) & c->common.shard_mask];
 	struct shard_key key = {.wanted = *wanted, .hash = hash};
+	/* acquire: pairs with B1 */
+	uintptr_t word =
+	    atomic_load_explicit(shard_word(&c->common, hash), memory_order_acquire);
 
-	if (!shard_intern(shard, &c->common, &key))
+	key.str = shard_find(&c->common, word, wanted, hash);
+	if (!key.str && !shard_intern(shard, &c->common, &key))
 		return NULL;
 	if (is_new)
 		*is_new = key.is_new;
 	return key.str;
 }
 
-TABLE_INLINE const char *intern(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+static __attribute__((noinline)) const char *intern(cistern *c, const char *s, size_t len,
+                                                    uint64_t hash, bool *is_new)
 {
-	const char *str = find_hit(&c->common, wanted, hash);
+	struct wanted wanted = shard_wanted(s, len, hash);
 
-	if (TABLE_UNLIKELY(!str))
-		return insert(c, wanted, hash, is_new);
-	if (is_new)
-		*is_new = false;
-	return str;
+	return intern_wanted(c, &wanted, hash, is_new);
 }
 
-const char *cistern_intern(cistern *c, const char *s, size_t len)
+static __attribute__((noinline)) const char *intern_any(cistern *c, const char *s, size_t len,
+                                                        bool *is_new)
 {
-	struct wanted wanted;
-	uint64_t hash;
-
 	if (!acceptable(c, s, len))
 		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, NULL);
+	return intern(c, s, len, hash_bytes(&c->common.secret, s, len), is_new);
+}
+
+__attribute__((flatten)) const char *cistern_intern(cistern *c, const char *s, size_t len)
+{
+	const char *str;
+	uint64_t hash;
+
+	if (TABLE_UNLIKELY(!is_short(c, s, len)))
+		return intern_any(c, s, len, NULL);
+	hash = hash_short_bytes(&c->common.secret, s, len);
+	str = shard_peek(&c->common, s, len, hash);
+	return TABLE_LIKELY(str) ? str : intern(c, s, len, hash, NULL);
 }
 
 const char *cistern_intern_cstr(cistern *c, const char *s)
@@ -171,31 +177,29 @@ const char *cistern_intern_cstr(cistern *c, const char *s)
 
 const char *cistern_intern_new(cistern *c, const char *s, size_t len, bool *is_new)
 {
-	struct wanted wanted;
-	uint64_t hash;
-
-	if (!acceptable(c, s, len))
-		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, is_new);
+	return intern_any(c, s, len, is_new);
 }
 
 const char *cistern_intern_hashed(cistern *c, const char *s, size_t len, uint64_t hash)
 {
-	struct wanted wanted;
+	return acceptable(c, s, len) ? intern(c, s, len, hash, NULL) : NULL;
+}
 
-	if (!acceptable(c, s, len))
-		return NULL;
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, NULL);
+/* The concatenation of pieces that are too long to be put together first. */
+static const char *intern_parts(cistern *c, const cistern_span *parts, size_t nparts, size_t len)
+{
+	uint64_t hash = hash_parts(&c->common.secret, parts, nparts);
+	struct wanted wanted = shard_wanted(NULL, len, hash);
+
+	wanted.parts = parts;
+	wanted.nparts = nparts;
+	return intern_wanted(c, &wanted, hash, NULL);
 }
 
 const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts)
 {
 	char joined[4096];
-	struct wanted wanted;
-	uint64_t hash;
+	char *at = joined;
 	size_t len = 0;
 
 	if (!c || (!parts && nparts > 0)) {
@@ -213,24 +217,17 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 		}
 		len += parts[i].len;
 	}
-	if (len <= sizeof joined) {
-		/* short ones are put together here: cheaper than hashing and comparing in pieces */
-		char *at = joined;
-
-		for (size_t i = 0; i < nparts; i++)
-			if (parts[i].len > 0) {
-				memcpy(at, parts[i].data, parts[i].len);
-				at += parts[i].len;
-			}
-		return cistern_intern(c, joined, len);
-	}
 	if (!acceptable(c, "", len))
 		return NULL;
-	hash = hash_parts(&c->common.secret, parts, nparts);
-	wanted = wanted_bytes(NULL, len, hash);
-	wanted.parts = parts;
-	wanted.nparts = nparts;
-	return intern(c, &wanted, hash, NULL);
+	if (len > sizeof joined)
+		return intern_parts(c, parts, nparts, len);
+	/* short ones are put together here: cheaper than hashing and comparing in pieces */
+	for (size_t i = 0; i < nparts; i++)
+		if (parts[i].len > 0) {
+			memcpy(at, parts[i].data, parts[i].len);
+			at += parts[i].len;
+		}
+	return cistern_intern(c, joined, len);
 }
 
 /* ---- batches ---- */
@@ -238,95 +235,72 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 /* A group in flight. */
 struct group {
 	uint64_t hash[GROUP];
-	uintptr_t word[GROUP];
-	uint64_t table_hash[GROUP];
-	uint32_t candidate[GROUP];
+	struct bucket *bucket[GROUP]; /* NULL for what cannot be looked for */
 };
 
 /*
- * Finds n strings, out[i] NULL where one is absent for now. Three passes: hash all and have their buckets
- * fetched; read the buckets and have the entries fetched; compare. Returns how many were found.
+ * Finds n strings, out[i] NULL where one is absent. Three passes: hash all and have their buckets fetched; read the
+ * buckets and have the entries fetched; compare. What the first bucket does not hold is then looked for
+ * by itself. Returns how many were found.
  */
-static size_t find_group(const struct shard_common *common, struct group *group,
-                         const cistern_span *in, const char **out, size_t n)
+static __attribute__((flatten)) size_t find_group(const cistern *c, struct group *group,
+                                                  const cistern_span *in, const char **out,
+                                                  size_t n)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct table table;
-		uint64_t hash = hash_bytes(&common->secret, in[i].data, in[i].len);
-		/* acquire: pairs with B1 */
-		uintptr_t word =
-		    atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+		const char *s = in[i].data;
+		size_t len = in[i].len;
+		uint64_t hash;
 
-		table = shard_table(common, word);
-		group->hash[i] = group->table_hash[i] = hash;
-		group->word[i] = word;
-		if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET)) {
-			struct wanted wanted = wanted_bytes(in[i].data, in[i].len, hash);
-
-			group->table_hash[i] = shard_own_hash(&table, &wanted);
+		if (TABLE_LIKELY(is_short(c, s, len))) {
+			hash = hash_short_bytes(&c->common.secret, s, len);
+		} else if (findable(c, s, len)) {
+			hash = hash_bytes(&c->common.secret, s, len);
+		} else {
+			group->bucket[i] = NULL;
+			continue;
 		}
-		TABLE_PREFETCH(&table.buckets[hash_bucket(group->table_hash[i]) & table.mask]);
+		group->hash[i] = hash;
+		group->bucket[i] = shard_first_bucket(&c->common, hash);
+		TABLE_PREFETCH(group->bucket[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct table table = shard_table(common, group->word[i]);
-		const char *str;
+		uint32_t ref = 0;
 
-		group->candidate[i] = table_candidate(&table, group->table_hash[i]);
-		str = entry_str(&common->layout, group->candidate[i]);
-		TABLE_PREFETCH(str - ENTRY_HEADER);
-		TABLE_PREFETCH(str + in[i].len);
+		if (TABLE_LIKELY(group->bucket[i]))
+			ref = bucket_candidate(group->bucket[i], group->hash[i]);
+		out[i] = NULL;
+		if (TABLE_LIKELY(ref)) {
+			out[i] = entry_str(&c->common.layout, ref);
+			TABLE_PREFETCH(out[i] - ENTRY_HEADER);
+			TABLE_PREFETCH(out[i] + in[i].len);
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct wanted wanted = wanted_bytes(in[i].data, in[i].len, group->hash[i]);
-		const char *str = entry_str(&common->layout, group->candidate[i]);
+		const char *s = in[i].data;
+		size_t len = in[i].len;
+		uint64_t hash = group->hash[i];
 
-		if (group->candidate[i] == 0 || !wanted_equal(&wanted, str)) {
-			struct table table = shard_table(common, group->word[i]);
-
-			str = table_find(&table, &common->layout, &wanted, group->table_hash[i]);
-		}
-		out[i] = str;
-		found += str != NULL;
+		if (TABLE_UNLIKELY(!out[i]) ||
+		    TABLE_UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
+			out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
+		found += out[i] != NULL;
 	}
 	return found;
 }
 
 size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char **out, size_t n)
 {
+	struct group group;
 	size_t found = 0;
 
 	if (!c || !in || !out)
 		return 0;
-	for (size_t start = 0; start < n; start += GROUP) {
-		struct group group;
-		cistern_span span[GROUP];
-		size_t count = n - start < GROUP ? n - start : GROUP;
-
-		/* a bad span is looked for as the empty string, and then counts as absent */
-		for (size_t i = 0; i < count; i++) {
-			bool bad = (!in[start + i].data && in[start + i].len > 0) ||
-			           in[start + i].len > c->max_len;
-
-			span[i] = bad ? (cistern_span){NULL, 0} : in[start + i];
-		}
-		found += find_group(&c->common, &group, span, out + start, count);
-		for (size_t i = 0; i < count; i++) {
-			const char **str = &out[start + i];
-
-			if (span[i].len != in[start + i].len) {
-				found -= *str != NULL;
-				*str = NULL;
-			} else if (!*str) { /* the table may have been replaced: ask again */
-				struct wanted wanted =
-				    wanted_bytes(span[i].data, span[i].len, group.hash[i]);
-
-				*str = find(&c->common, &wanted, group.hash[i]);
-				found += *str != NULL;
-			}
-		}
-	}
+	for (size_t start = 0; start < n; start += GROUP)
+		found += find_group(c, &group, in + start, out + start,
+		                    n - start < GROUP ? n - start : GROUP);
 	return found;
 }
 
@@ -343,9 +317,16 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 	size_t nmissing = 0, good = n;
 	int error = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!out[i])
+	for (size_t i = 0; i < good; i++) {
+		if (out[i])
+			continue;
+		if (acceptable(c, in[i].data, in[i].len)) {
 			missing[nmissing++] = (uint32_t)i;
+		} else {
+			good = i;
+			error = errno;
+		}
+	}
 	while (nmissing > 0) {
 		uint32_t index = hash_shard(group->hash[missing[0]]) & c->common.shard_mask;
 		size_t count = 0, left = 0, done;
@@ -358,7 +339,7 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 				missing[left++] = at;
 				continue;
 			}
-			keys[at].wanted = wanted_bytes(in[at].data, in[at].len, hash);
+			keys[at].wanted = shard_wanted(in[at].data, in[at].len, hash);
 			keys[at].hash = hash;
 			of_shard[count++] = &keys[at];
 		}
@@ -378,6 +359,7 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 
 size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out, size_t n)
 {
+	struct group group;
 	size_t done = 0;
 
 	if (!c || (n > 0 && (!in || !out))) {
@@ -385,26 +367,16 @@ size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out
 		return 0;
 	}
 	while (done < n) {
-		struct group group;
-		size_t count = n - done < GROUP ? n - done : GROUP, good = 0, interned;
-		int error = 0;
+		size_t count = n - done < GROUP ? n - done : GROUP, good = count;
 
-		while (good < count && acceptable(c, in[done + good].data, in[done + good].len))
-			good++;
+		if (find_group(c, &group, in + done, out + done, count) < count)
+			good = insert_group(c, &group, in + done, out + done, count);
+		done += good;
 		if (good < count)
-			error = errno;
-		interned = good;
-		if (find_group(&c->common, &group, in + done, out + done, good) < good)
-			interned = insert_group(c, &group, in + done, out + done, good);
-		done += interned;
-		if (interned < count) {
-			if (interned == good)
-				errno = error;
-			for (size_t i = done; i < n; i++)
-				out[i] = NULL;
 			break;
-		}
 	}
+	for (size_t i = done; i < n; i++)
+		out[i] = NULL;
 	return done;
 }
 
@@ -656,9 +628,10 @@ static void open_interner(struct cistern *c, const cistern_config *config,
 		shard_open(&c->shards[i], common, i, config->lock, at->empty);
 
 	c->longest = strings->size - first - slab_single_size(&common->layout, 0);
-	c->max_len = c->longest;
+	c->common.max_len = c->longest;
 	if (config->max_len && config->max_len < c->longest)
-		c->max_len = (size_t)config->max_len;
+		c->common.max_len = (size_t)config->max_len;
+	c->common.short_len = c->common.max_len < ENTRY_SHORT ? c->common.max_len : ENTRY_SHORT;
 	c->control_bytes = at->size;
 	c->strings_map = strings->map;
 	c->strings_map_size = strings->map_size;

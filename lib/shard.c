@@ -79,6 +79,16 @@ uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted)
 	return hash_bytes(secret, wanted->s, wanted->len);
 }
 
+const char *shard_find(const struct shard_common *common, uintptr_t word,
+                       const struct wanted *wanted, uint64_t hash)
+{
+	struct table table = shard_table(common, word);
+
+	if (word & DIRECTORY_OWN_SECRET)
+		hash = shard_own_hash(&table, wanted);
+	return table_find(&table, &common->layout, wanted, hash);
+}
+
 /* The table in use and its word. Holds: shard lock. */
 static struct table current_table(const struct shard *shard, const struct shard_common *common,
                                   uintptr_t *word)

@@ -39,7 +39,10 @@ struct shard_common {
 	char *tables_base;
 	struct entry_layout layout;
 	uint32_t shard_mask;
-	struct secret secret;
+	size_t short_len; /* the longest that shard_peek serves: ENTRY_SHORT or max_len */
+	size_t max_len;   /* the longest string that is accepted */
+	_Alignas(64) struct secret secret;
+
 	struct slab_policy slab_policy;
 	bool huge_tables; /* ask for huge pages for tables that could use them */
 	struct range strings;
@@ -119,7 +122,44 @@ TABLE_INLINE directory_word *shard_word(const struct shard_common *common, uint6
 	return &common->directory[hash_shard(hash) & common->shard_mask];
 }
 
-/* The same bytes' hash under the table's own secret. */
+/* The hash of the same bytes in a table with a secret of its own. */
 uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted);
+
+static inline struct wanted shard_wanted(const char *s, size_t len, uint64_t hash)
+{
+	return (struct wanted){.s = s, .len = len, .header = entry_header(len, hash_byte(hash))};
+}
+
+/*
+ * The string in the table that a directory word describes, or NULL. hash is under the interner's secret.
+ */
+const char *shard_find(const struct shard_common *common, uintptr_t word,
+                       const struct wanted *wanted, uint64_t hash);
+
+/*
+ * Where a search for a string of that hash begins. In a table with a secret of its own this is a bucket at
+ * random, which does no harm: what is found there has been compared, and a miss is looked for again.
+ */
+TABLE_INLINE struct bucket *shard_first_bucket(const struct shard_common *common, uint64_t hash)
+{
+	/* acquire: pairs with B1 */
+	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+	struct table table = shard_table(common, word);
+
+	return table_bucket(&table, hash);
+}
+
+/* A first look, inline, for strings of up to ENTRY_SHORT bytes. NULL says nothing. */
+TABLE_INLINE const char *shard_peek(const struct shard_common *common, const char *s, size_t len,
+                                    uint64_t hash)
+{
+	uint32_t ref = bucket_candidate(shard_first_bucket(common, hash), hash);
+	const char *str = entry_str(&common->layout, ref);
+
+	if (TABLE_UNLIKELY(ref == 0) ||
+	    TABLE_UNLIKELY(entry_load_header(str) != entry_header(len, hash_byte(hash))))
+		return NULL;
+	return entry_short_equal(str, s, len) ? str : NULL;
+}
 
 #endif

@@ -25,6 +25,7 @@
 #if defined(__GNUC__)
 #define TABLE_INLINE        static inline __attribute__((always_inline))
 #define TABLE_PREFETCH(p)   __builtin_prefetch(p)
+#define TABLE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define TABLE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 #define TABLE_FIRST_BIT(x)  ((unsigned)__builtin_ctz(x))
 #else
@@ -51,7 +52,6 @@ struct bucket {
 };
 _Static_assert(sizeof(struct bucket) == BUCKET_BYTES, "a bucket is one cache line");
 
-#define BUCKET_TAGS_1   UINT64_C(0x00000000FFFFFFFF) /* the part of word 1 that is tags */
 #define BUCKET_FILTER_SHIFT 32
 
 struct table {
@@ -132,6 +132,12 @@ TABLE_INLINE bool probe_next(const struct table *table, struct probe *probe)
 	return true;
 }
 
+/* Whether a key of that hash once found the bucket with this word 1 full and went on. */
+TABLE_INLINE bool bucket_passed(uint64_t word1, uint64_t hash)
+{
+	return word1 >> (BUCKET_FILTER_SHIFT + hash_filter_bit(hash)) & 1;
+}
+
 /* What a search compares: bytes in one piece, or in several, and what the header of an equal entry says. */
 struct wanted {
 	const char *s;
@@ -141,71 +147,37 @@ struct wanted {
 	size_t nparts;
 };
 
-TABLE_INLINE bool wanted_equal(const struct wanted *wanted, const char *str)
-{
-	if (!wanted->parts)
-		return entry_equal(str, wanted->header, wanted->s, wanted->len);
-	if (entry_load_header(str) != wanted->header || entry_len(str) != wanted->len)
-		return false;
-	for (size_t i = 0; i < wanted->nparts; i++) {
-		if (!entry_bytes_equal(str, wanted->parts[i].data, wanted->parts[i].len))
-			return false;
-		str += wanted->parts[i].len;
-	}
-	return true;
-}
-
 /*
  * Looks at every bucket in which a string of that hash may be, and returns the one that is wanted, or NULL.
- * hash is the one that the table is keyed with. May run while a writer places
- * strings, and in a table that has been retired or emptied: what it finds is right in any case, what it
- * misses may be there.
+ * hash is the one that the table is keyed with. May run while a writer places strings, and in a table that
+ * has been retired or emptied: what it finds is right in any case, what it misses may be there.
  */
-TABLE_INLINE const char *table_find(const struct table *table, const struct entry_layout *layout,
-                                    const struct wanted *wanted, uint64_t hash)
-{
-	const uint8_t tag = hash_tag(hash);
-	const uint64_t filter = (uint64_t)hash_filter_bit(hash) << BUCKET_FILTER_SHIFT;
-	struct probe probe = probe_start(table, hash);
-
-	for (;;) {
-		struct bucket *bucket = &table->buckets[probe.bucket];
-		/* acquire: pairs with A1, so the entry behind each tag seen is complete */
-		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
-		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
-		unsigned matches = table_match(word0, word1, tag);
-
-		for (; matches; matches &= matches - 1) {
-			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
-			 * emptied in between */
-			uint32_t ref = atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
-			                                    memory_order_relaxed);
-			const char *str = entry_str(layout, ref);
-
-			if (ref != 0 && wanted_equal(wanted, str))
-				return str;
-		}
-		if (!(word1 & filter) || !probe_next(table, &probe))
-			return NULL;
-	}
-}
+const char *table_find(const struct table *table, const struct entry_layout *layout,
+                       const struct wanted *wanted, uint64_t hash);
 
 /* The same search for one very reference, without looking at any entry. */
 bool table_holds(const struct table *table, uint32_t ref, uint64_t hash);
 
-/* The first reference in the first bucket whose tag agrees, or 0: what to fetch ahead. */
-TABLE_INLINE uint32_t table_candidate(const struct table *table, uint64_t hash)
+/*
+ * The first reference in a bucket whose tag agrees, or 0. Of the bucket where a search begins: nine hits in ten are that one, so it is
+ * looked at inline before anything else, and fetched ahead in batches.
+ */
+TABLE_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
 {
-	struct bucket *bucket = &table->buckets[hash_bucket(hash) & table->mask];
 	/* acquire: pairs with A1, as in table_find */
 	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
 	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
 	unsigned matches = table_match(word0, word1, hash_tag(hash));
 
+	if (TABLE_UNLIKELY(!matches))
+		return 0;
 	/* relaxed: as in table_find */
-	return matches ? atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
-	                                      memory_order_relaxed)
-	               : 0;
+	return atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)], memory_order_relaxed);
+}
+
+TABLE_INLINE struct bucket *table_bucket(const struct table *table, uint64_t hash)
+{
+	return &table->buckets[hash_bucket(hash) & table->mask];
 }
 
 /*
