@@ -12,6 +12,7 @@ expect 'the publication table has the labels of the code' \
 	differences "$scratch/labels" "$scratch/rows" lib doc/ARCHITECTURE.md
 
 # A row names functions in backquotes; each must exist.
+# shellcheck disable=SC2016
 label_functions() {
 	sed -n 's/^| [A-Z][1-9] |//p' "$architecture" | grep -oE '`[a-z_]+`' | tr -d '`' | sort -u |
 		while read -r name; do
@@ -54,7 +55,8 @@ expect 'and every field of a shard' \
 options() {
 	for command in sweep compare startup; do
 		page=$top/doc/man/cistern-$command.1
-		bench/cistern-$command --help | grep -oE '^  --[a-z-]+' | tr -d ' ' | sort -u >"$scratch/understood"
+		"bench/cistern-$command" --help | grep -E '^  --' | grep -oE '(^|, ) *--[a-z-]+' |
+			tr -d ' ,' | sort -u >"$scratch/understood"
 		# The page of one may leave the common options to the page of another.
 		grep -q 'are those of' "$page" && page="$page $top/doc/man/cistern-sweep.1"
 		# shellcheck disable=SC2086
