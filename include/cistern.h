@@ -223,6 +223,7 @@ CISTERN_API int cistern_config_from_env(cistern_config *config);
  *   EINVAL  a field is out of range, or memory_limit is too small for the interner's own structures
  *   E2BIG   config->size says that the struct is newer than the library, and the unknown part is set
  *   ENOMEM  no memory or address space
+ *   ENOSPC  the tables for capacity do not fit into memory_limit or max_bytes
  *   EIO     the system gives no random bytes
  */
 CISTERN_API cistern *cistern_create(const cistern_config *config);

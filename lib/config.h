@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - the table of knobs, which drives parsing, the environment, checks and every list of knobs.
+ */
+#ifndef CISTERN_LIB_CONFIG_H
+#define CISTERN_LIB_CONFIG_H
+
+#include "cistern.h"
+
+struct config_knob {
+	const char *key;
+	const char *default_text; /* as cistern_config_set would take it */
+	const char *accepts;
+	const char *help;
+};
+
+/* Knob i, or NULL beyond the last. */
+const struct config_knob *config_knob_at(size_t i);
+
+/*
+ * A caller's config, of whatever version, as one of ours with every field in range and rounded as documented.
+ * False with EINVAL or E2BIG: out is untouched. NULL stands for the defaults.
+ */
+bool config_normalize(const cistern_config *in, cistern_config *out);
+
+/*
+ * Whether a caller's struct of `size` bytes can serve as one of ours of `ours` bytes: at least the first
+ * version's, and zero where we know no field. False with EINVAL or E2BIG.
+ */
+bool config_struct_fits(const void *theirs, size_t size, size_t least, size_t ours);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * default.c - the one interner of a process: made on first use, configured once, never destroyed, so that it
+ * serves constructors, destructors and atexit handlers alike.
+ *
+ * The pointer is published with release (G1) under `making`, and read with acquire without it. A failure
+ * publishes NULL: the next call tries again. `making` is initialised statically, because a constructor of
+ * another library may come before any of ours.
+ */
+#include "config.h"
+#include "interner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct lock making = LOCK_STATIC_INIT(LOCK_RANK_DEFAULT);
+static _Atomic(cistern *) the_default;
+
+/* guarded by making */
+static bool configured;
+static cistern_config configuration; /* what cistern_default_configure said */
+
+static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
+static cistern_config environment; /* written within environment_once */
+
+struct lock *default_lock(void)
+{
+	return &making;
+}
+
+struct cistern *default_interner(void)
+{
+	/* acquire: pairs with G1 */
+	return atomic_load_explicit(&the_default, memory_order_acquire);
+}
+
+static void report_at_exit(void)
+{
+	cistern *c = default_interner();
+
+	cistern_stats_print(c, stderr,
+	                    c->config.stats == CISTERN_STATS_JSON ? CISTERN_FORMAT_JSON
+	                                                          : CISTERN_FORMAT_TEXT);
+}
+
+/* Once, so that a refused value is reported once; and not under the lock, since reporting is stdio. */
+static void read_environment(void)
+{
+	cistern_config_init(&environment);
+	cistern_config_from_env(&environment);
+}
+
+static bool is_configured(void)
+{
+	bool answer;
+
+	lock_acquire(&making);
+	answer = configured;
+	lock_release(&making);
+	return answer;
+}
+
+cistern *cistern_default(void)
+{
+	cistern *c = default_interner();
+	bool report = false;
+
+	if (c)
+		return c;
+	if (!is_configured())
+		pthread_once(&environment_once, read_environment);
+	lock_acquire(&making);
+	/* relaxed: written under the lock that we hold */
+	c = atomic_load_explicit(&the_default, memory_order_relaxed);
+	if (!c) {
+		c = cistern_create(configured ? &configuration : &environment);
+		/* G1: pairs with default_interner */
+		atomic_store_explicit(&the_default, c, memory_order_release);
+		report = c && c->config.stats != CISTERN_STATS_OFF;
+	}
+	lock_release(&making);
+	if (report)
+		atexit(report_at_exit);
+	return c;
+}
+
+int cistern_default_configure(const cistern_config *config)
+{
+	cistern_config normal;
+	bool exists;
+
+	if (!config) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!config_normalize(config, &normal))
+		return -1;
+	lock_acquire(&making);
+	/* relaxed: written under the lock that we hold */
+	exists = atomic_load_explicit(&the_default, memory_order_relaxed) != NULL;
+	if (!exists) {
+		configuration = normal;
+		configured = true;
+	}
+	lock_release(&making);
+	if (exists) {
+		errno = EBUSY;
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.c - the list of all interners, and the handlers that let a forked child use them at once.
+ *
+ * Before fork every lock of the library is taken, in the order of ranks: the default interner's, the
+ * registry's, all shards of all interners, all ranges. So no structure is half-changed in the child. The
+ * parent unlocks; the child makes its locks afresh. vfork, _Fork and raw clone run no handlers and are
+ * not covered.
+ *
+ * Handlers of other libraries may run before ours and must find malloc and stdio free: nothing here, and nothing
+ * under any lock of the library, calls them.
+ */
+#include "interner.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+static struct lock registry = LOCK_STATIC_INIT(LOCK_RANK_REGISTRY);
+
+/* guarded by registry */
+static struct cistern *interners;
+
+static pthread_once_t install_once = PTHREAD_ONCE_INIT;
+static int install_error; /* written within install_once */
+
+/* Does one thing to every lock, in the order of ranks. */
+static void all_locks(void (*act)(struct lock *lock))
+{
+	act(default_lock());
+	act(&registry);
+	for (struct cistern *c = interners; c; c = c->next)
+		for (uint32_t i = 0; i < interner_shards(c); i++)
+			act(&c->shards[i].lock);
+	for (struct cistern *c = interners; c; c = c->next) {
+		act(&c->common.strings.lock);
+		act(&c->common.tables.lock);
+	}
+}
+
+static void before_fork(void)
+{
+	all_locks(lock_fork_acquire);
+}
+
+static void after_fork_parent(void)
+{
+	all_locks(lock_fork_release);
+}
+
+static void after_fork_child(void)
+{
+	all_locks(lock_fork_child);
+}
+
+static void install_handlers(void)
+{
+	install_error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+bool registry_add(struct cistern *c)
+{
+	pthread_once(&install_once, install_handlers); /* it allocates: not under our lock */
+	if (install_error) {
+		errno = install_error;
+		return false;
+	}
+	lock_acquire(&registry);
+	c->next = interners;
+	c->link = &interners;
+	if (interners)
+		interners->link = &c->next;
+	interners = c;
+	lock_release(&registry);
+	return true;
+}
+
+void registry_remove(struct cistern *c)
+{
+	lock_acquire(&registry);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	lock_release(&registry);
+}

@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interner.c - the facade: checks arguments, answers hits without a lock, sends misses to their shard, and makes
+ * and frees interners.
+ *
+ * A hit is: hash, load the shard's directory word (acquire, pairs with B1), search that table, done. It writes
+ * nothing, anywhere. A miss means nothing yet if the directory word has changed meanwhile: the table searched
+ * may have been replaced and emptied. So the word is loaded again; changed, the search is repeated, which can
+ * happen only as often as the shard replaces its table: once a doubling and once a re-key for each size.
+ * Tags were loaded with acquire, so the second load of the word cannot have come before them.
+ *
+ * Batches do the same in stages for a group of strings, so that the cache misses of the whole group overlap.
+ *
+ * Never touches a slab; takes no lock itself.
+ */
+#include "interner.h"
+
+#include "config.h"
+#include "os.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define RANGE_LEAST ((size_t)1 << 20) /* a reservation is not halved below that */
+#define GROUP       32u               /* strings of a batch that are in flight together */
+
+#define STRINGIFY(x) #x
+#define VERSION(major, minor, patch) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(patch)
+
+const char *cistern_version(void)
+{
+	return VERSION(CISTERN_VERSION_MAJOR, CISTERN_VERSION_MINOR, CISTERN_VERSION_PATCH);
+}
+
+/* ---- finding ---- */
+
+static inline struct wanted wanted_bytes(const char *s, size_t len, uint64_t hash)
+{
+	return (struct wanted){.s = s, .len = len, .header = entry_header(len, hash_byte(hash))};
+}
+
+/* One search in the table that `word` describes. hash is under the interner's secret. */
+TABLE_INLINE const char *search(const struct shard_common *common, uintptr_t word,
+                                const struct wanted *wanted, uint64_t hash)
+{
+	struct table table = shard_table(common, word);
+
+	if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET))
+		hash = shard_own_hash(&table, wanted);
+	return table_find(&table, &common->layout, wanted, hash);
+}
+
+/* Without the repetition: for callers who look again under the lock when this misses. */
+TABLE_INLINE const char *find_hit(const struct shard_common *common, const struct wanted *wanted,
+                                  uint64_t hash)
+{
+	/* acquire: pairs with B1 */
+	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+
+	return search(common, word, wanted, hash);
+}
+
+TABLE_INLINE const char *find(const struct shard_common *common, const struct wanted *wanted,
+                              uint64_t hash)
+{
+	directory_word *at = shard_word(common, hash);
+	/* acquire, both: pair with B1 */
+	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
+
+	for (;;) {
+		const char *str = search(common, word, wanted, hash);
+		uintptr_t before = word;
+
+		if (str)
+			return str;
+		word = atomic_load_explicit(at, memory_order_acquire);
+		if (word == before)
+			return NULL;
+	}
+}
+
+const char *cistern_find(const cistern *c, const char *s, size_t len)
+{
+	struct wanted wanted;
+	uint64_t hash;
+
+	if (!c || (!s && len > 0) || len > c->max_len)
+		return NULL;
+	hash = hash_bytes(&c->common.secret, s, len);
+	wanted = wanted_bytes(s, len, hash);
+	return find(&c->common, &wanted, hash);
+}
+
+const char *cistern_find_cstr(const cistern *c, const char *s)
+{
+	return s ? cistern_find(c, s, strlen(s)) : NULL;
+}
+
+const char *cistern_find_hashed(const cistern *c, const char *s, size_t len, uint64_t hash)
+{
+	struct wanted wanted;
+
+	if (!c || (!s && len > 0) || len > c->max_len)
+		return NULL;
+	wanted = wanted_bytes(s, len, hash);
+	return find(&c->common, &wanted, hash);
+}
+
+uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
+{
+	return c && (s || len == 0) ? hash_bytes(&c->common.secret, s, len) : 0;
+}
+
+/* ---- interning ---- */
+
+/* Whether the string may be interned; decided without reading it. */
+static bool acceptable(const cistern *c, const char *s, size_t len)
+{
+	if (TABLE_UNLIKELY(!c || (!s && len > 0))) {
+		errno = EINVAL;
+		return false;
+	}
+	if (TABLE_UNLIKELY(len > c->max_len)) {
+		errno = len > PTRDIFF_MAX ? EOVERFLOW : E2BIG;
+		return false;
+	}
+	return true;
+}
+
+/* The way of a miss: under the shard's lock. */
+static const char *insert(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+{
+	struct shard *shard = &c->shards[hash_shard(hash) & c->common.shard_mask];
+	struct shard_key key = {.wanted = *wanted, .hash = hash};
+
+	if (!shard_intern(shard, &c->common, &key))
+		return NULL;
+	if (is_new)
+		*is_new = key.is_new;
+	return key.str;
+}
+
+TABLE_INLINE const char *intern(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+{
+	const char *str = find_hit(&c->common, wanted, hash);
+
+	if (TABLE_UNLIKELY(!str))
+		return insert(c, wanted, hash, is_new);
+	if (is_new)
+		*is_new = false;
+	return str;
+}
+
+const char *cistern_intern(cistern *c, const char *s, size_t len)
+{
+	struct wanted wanted;
+	uint64_t hash;
+
+	if (!acceptable(c, s, len))
+		return NULL;
+	hash = hash_bytes(&c->common.secret, s, len);
+	wanted = wanted_bytes(s, len, hash);
+	return intern(c, &wanted, hash, NULL);
+}
+
+const char *cistern_intern_cstr(cistern *c, const char *s)
+{
+	return s ? cistern_intern(c, s, strlen(s)) : NULL;
+}
+
+const char *cistern_intern_new(cistern *c, const char *s, size_t len, bool *is_new)
+{
+	struct wanted wanted;
+	uint64_t hash;
+
+	if (!acceptable(c, s, len))
+		return NULL;
+	hash = hash_bytes(&c->common.secret, s, len);
+	wanted = wanted_bytes(s, len, hash);
+	return intern(c, &wanted, hash, is_new);
+}
+
+const char *cistern_intern_hashed(cistern *c, const char *s, size_t len, uint64_t hash)
+{
+	struct wanted wanted;
+
+	if (!acceptable(c, s, len))
+		return NULL;
+	wanted = wanted_bytes(s, len, hash);
+	return intern(c, &wanted, hash, NULL);
+}
+
+const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts)
+{
+	char joined[4096];
+	struct wanted wanted;
+	uint64_t hash;
+	size_t len = 0;
+
+	if (!c || (!parts && nparts > 0)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	for (size_t i = 0; i < nparts; i++) {
+		if (!parts[i].data && parts[i].len > 0) {
+			errno = EINVAL;
+			return NULL;
+		}
+		if (parts[i].len > SIZE_MAX - len) {
+			errno = EOVERFLOW;
+			return NULL;
+		}
+		len += parts[i].len;
+	}
+	if (len <= sizeof joined) {
+		/* short ones are put together here: cheaper than hashing and comparing in pieces */
+		char *at = joined;
+
+		for (size_t i = 0; i < nparts; i++)
+			if (parts[i].len > 0) {
+				memcpy(at, parts[i].data, parts[i].len);
+				at += parts[i].len;
+			}
+		return cistern_intern(c, joined, len);
+	}
+	if (!acceptable(c, "", len))
+		return NULL;
+	hash = hash_parts(&c->common.secret, parts, nparts);
+	wanted = wanted_bytes(NULL, len, hash);
+	wanted.parts = parts;
+	wanted.nparts = nparts;
+	return intern(c, &wanted, hash, NULL);
+}
+
+/* ---- batches ---- */
+
+/* A group in flight. */
+struct group {
+	uint64_t hash[GROUP];
+	uintptr_t word[GROUP];
+	uint64_t table_hash[GROUP];
+	uint32_t candidate[GROUP];
+};
+
+/*
+ * Finds n strings, out[i] NULL where one is absent for now. Three passes: hash all and have their buckets
+ * fetched; read the buckets and have the entries fetched; compare. Returns how many were found.
+ */
+static size_t find_group(const struct shard_common *common, struct group *group,
+                         const cistern_span *in, const char **out, size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct table table;
+		uint64_t hash = hash_bytes(&common->secret, in[i].data, in[i].len);
+		/* acquire: pairs with B1 */
+		uintptr_t word =
+		    atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+
+		table = shard_table(common, word);
+		group->hash[i] = group->table_hash[i] = hash;
+		group->word[i] = word;
+		if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET)) {
+			struct wanted wanted = wanted_bytes(in[i].data, in[i].len, hash);
+
+			group->table_hash[i] = shard_own_hash(&table, &wanted);
+		}
+		TABLE_PREFETCH(&table.buckets[hash_bucket(group->table_hash[i]) & table.mask]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct table table = shard_table(common, group->word[i]);
+		const char *str;
+
+		group->candidate[i] = table_candidate(&table, group->table_hash[i]);
+		str = entry_str(&common->layout, group->candidate[i]);
+		TABLE_PREFETCH(str - ENTRY_HEADER);
+		TABLE_PREFETCH(str + in[i].len);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct wanted wanted = wanted_bytes(in[i].data, in[i].len, group->hash[i]);
+		const char *str = entry_str(&common->layout, group->candidate[i]);
+
+		if (group->candidate[i] == 0 || !wanted_equal(&wanted, str)) {
+			struct table table = shard_table(common, group->word[i]);
+
+			str = table_find(&table, &common->layout, &wanted, group->table_hash[i]);
+		}
+		out[i] = str;
+		found += str != NULL;
+	}
+	return found;
+}
+
+size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char **out, size_t n)
+{
+	size_t found = 0;
+
+	if (!c || !in || !out)
+		return 0;
+	for (size_t start = 0; start < n; start += GROUP) {
+		struct group group;
+		cistern_span span[GROUP];
+		size_t count = n - start < GROUP ? n - start : GROUP;
+
+		/* a bad span is looked for as the empty string, and then counts as absent */
+		for (size_t i = 0; i < count; i++) {
+			bool bad = (!in[start + i].data && in[start + i].len > 0) ||
+			           in[start + i].len > c->max_len;
+
+			span[i] = bad ? (cistern_span){NULL, 0} : in[start + i];
+		}
+		found += find_group(&c->common, &group, span, out + start, count);
+		for (size_t i = 0; i < count; i++) {
+			const char **str = &out[start + i];
+
+			if (span[i].len != in[start + i].len) {
+				found -= *str != NULL;
+				*str = NULL;
+			} else if (!*str) { /* the table may have been replaced: ask again */
+				struct wanted wanted =
+				    wanted_bytes(span[i].data, span[i].len, group.hash[i]);
+
+				*str = find(&c->common, &wanted, group.hash[i]);
+				found += *str != NULL;
+			}
+		}
+	}
+	return found;
+}
+
+/*
+ * Interns the strings of a group that find_group did not find, shard by shard, so that each shard's lock is taken
+ * once. Returns how many of the group's first strings are interned.
+ */
+static size_t insert_group(cistern *c, const struct group *group, const cistern_span *in,
+                           const char **out, size_t n)
+{
+	struct shard_key keys[GROUP];
+	struct shard_key *of_shard[GROUP];
+	uint32_t missing[GROUP];
+	size_t nmissing = 0, good = n;
+	int error = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!out[i])
+			missing[nmissing++] = (uint32_t)i;
+	while (nmissing > 0) {
+		uint32_t index = hash_shard(group->hash[missing[0]]) & c->common.shard_mask;
+		size_t count = 0, left = 0, done;
+
+		for (size_t i = 0; i < nmissing; i++) {
+			uint32_t at = missing[i];
+			uint64_t hash = group->hash[at];
+
+			if ((hash_shard(hash) & c->common.shard_mask) != index) {
+				missing[left++] = at;
+				continue;
+			}
+			keys[at].wanted = wanted_bytes(in[at].data, in[at].len, hash);
+			keys[at].hash = hash;
+			of_shard[count++] = &keys[at];
+		}
+		nmissing = left;
+		done = shard_intern_group(&c->shards[index], &c->common, of_shard, count);
+		for (size_t i = 0; i < done; i++)
+			out[of_shard[i] - keys] = of_shard[i]->str;
+		if (done < count && (size_t)(of_shard[done] - keys) < good) {
+			good = (size_t)(of_shard[done] - keys);
+			error = errno;
+		}
+	}
+	if (good < n)
+		errno = error;
+	return good;
+}
+
+size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out, size_t n)
+{
+	size_t done = 0;
+
+	if (!c || (n > 0 && (!in || !out))) {
+		errno = EINVAL;
+		return 0;
+	}
+	while (done < n) {
+		struct group group;
+		size_t count = n - done < GROUP ? n - done : GROUP, good = 0, interned;
+		int error = 0;
+
+		while (good < count && acceptable(c, in[done + good].data, in[done + good].len))
+			good++;
+		if (good < count)
+			error = errno;
+		interned = good;
+		if (find_group(&c->common, &group, in + done, out + done, good) < good)
+			interned = insert_group(c, &group, in + done, out + done, good);
+		done += interned;
+		if (interned < count) {
+			if (interned == good)
+				errno = error;
+			for (size_t i = done; i < n; i++)
+				out[i] = NULL;
+			break;
+		}
+	}
+	return done;
+}
+
+/* ---- properties ---- */
+
+size_t cistern_len(const char *str)
+{
+	return str ? entry_len(str) : 0;
+}
+
+cistern_id cistern_id_of(const cistern *c, const char *str)
+{
+	return c && str ? entry_ref(&c->common.layout, str) : 0;
+}
+
+const char *cistern_str(const cistern *c, cistern_id id)
+{
+	const char *str;
+
+	if (!c || id == 0)
+		return NULL;
+	str = entry_str(&c->common.layout, id);
+	return range_contains(&c->common.strings, (uintptr_t)str, 1) ? str : NULL;
+}
+
+/*
+ * Whether an entry with that reference is in its table. What looks like an entry gives bytes to hash; only if
+ * the table then holds this very reference it is one. Nothing read on the way is trusted.
+ */
+static bool is_entry(const cistern *c, uint32_t ref)
+{
+	const struct shard_common *common = &c->common;
+	uintptr_t at = (uintptr_t)common->layout.origin + ((uintptr_t)ref << common->layout.shift);
+	const char *str = entry_str(&common->layout, ref);
+	directory_word *shard;
+	uintptr_t word, before;
+	uint32_t header;
+	uint64_t long_len, hash;
+	size_t len;
+	char end;
+
+	if (ref == 0 || !range_contains(&common->strings, at - ENTRY_HEADER, ENTRY_HEADER + 1))
+		return false;
+	hash_copy_racing(&header, str - ENTRY_HEADER, sizeof header);
+	len = header & ENTRY_ESCAPE;
+	if (len == ENTRY_ESCAPE) {
+		if (!range_contains(&common->strings, at - ENTRY_HEADER - ENTRY_LONG_LEN,
+		                    ENTRY_LONG_LEN))
+			return false;
+		hash_copy_racing(&long_len, str - ENTRY_HEADER - ENTRY_LONG_LEN, sizeof long_len);
+		if (long_len < ENTRY_ESCAPE || long_len > c->longest)
+			return false;
+		len = (size_t)long_len;
+	}
+	if (!range_contains(&common->strings, at, len + 1))
+		return false;
+	hash_copy_racing(&end, str + len, 1);
+	if (end != '\0')
+		return false;
+	hash = hash_racing_bytes(&common->secret, str, len);
+	if (hash_byte(hash) != header >> 24)
+		return false;
+	shard = shard_word(common, hash);
+	/* acquire, both: pair with B1; repeated as in find */
+	word = atomic_load_explicit(shard, memory_order_acquire);
+	do {
+		struct table table = shard_table(common, word);
+		uint64_t table_hash = hash;
+
+		if (word & DIRECTORY_OWN_SECRET)
+			table_hash = hash_racing_bytes(shard_own_secret(&table), str, len);
+		if (table_holds(&table, ref, table_hash))
+			return true;
+		before = word;
+		word = atomic_load_explicit(shard, memory_order_acquire);
+	} while (word != before);
+	return false;
+}
+
+bool cistern_owns(const cistern *c, const void *p)
+{
+	uintptr_t at = (uintptr_t)p, first;
+
+	if (!c || !p)
+		return false;
+	first = (uintptr_t)c->common.layout.origin;
+	if (at < first || !range_contains(&c->common.strings, at, 1) ||
+	    (at - first) & (((uintptr_t)1 << c->common.layout.shift) - 1))
+		return false;
+	return is_entry(c, (uint32_t)((at - first) >> c->common.layout.shift));
+}
+
+bool cistern_id_valid(const cistern *c, cistern_id id)
+{
+	return c && is_entry(c, id);
+}
+
+/* ---- life ---- */
+
+/* Address space for a range, aligned for huge pages where it is large enough to have them. */
+struct space {
+	void *map;
+	size_t map_size;
+	char *base;
+	size_t size;
+};
+
+static bool space_reserve(struct space *space, size_t size)
+{
+	size_t align = size >= 2 * OS_HUGE_PAGE ? OS_HUGE_PAGE : 0;
+
+	space->map_size = size + align;
+	space->map = os_reserve(space->map_size);
+	if (!space->map)
+		return false;
+	space->size = size;
+	space->base = space->map;
+	if (align)
+		space->base += -(uintptr_t)space->map & (align - 1);
+	return true;
+}
+
+static void space_release(const struct space *space)
+{
+	os_release(space->map, space->map_size);
+}
+
+static size_t page_up(size_t n)
+{
+	return (n + os_page_size() - 1) & ~(os_page_size() - 1);
+}
+
+/* Reserves both ranges, halving what is asked for until the system agrees. control comes on top. */
+static bool reserve_both(struct space *strings, struct space *tables, uint64_t max_bytes,
+                         size_t control)
+{
+	size_t limit = os_address_limit() / 8;
+	size_t want = max_bytes > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)max_bytes;
+	unsigned tables_part = sizeof(void *) >= 8 ? 1 : 2;
+
+	want = page_up(want);
+	while (want > RANGE_LEAST && want + want / tables_part > limit)
+		want = page_up(want / 2);
+	for (;;) {
+		if (space_reserve(strings, want)) {
+			if (space_reserve(tables, page_up(want / tables_part) + control))
+				return true;
+			space_release(strings);
+		}
+		if (want <= RANGE_LEAST)
+			return false;
+		want = page_up(want / 2);
+	}
+}
+
+/* The smallest shift with which 32 bits reach the whole range. */
+static unsigned reference_shift(size_t capacity)
+{
+	unsigned shift = 0;
+
+	while ((uint64_t)capacity >> shift > UINT64_C(1) << 32)
+		shift++;
+	return shift;
+}
+
+static uint32_t automatic_shards(void)
+{
+	unsigned wanted = 4 * os_cpu_count();
+	uint32_t shards = 16;
+
+	while (shards < wanted && shards < 256)
+		shards *= 2;
+	return shards;
+}
+
+/* Keeps shards x slab_size within a quarter of the range: smaller slabs first, then fewer shards. */
+static void fit_shards(cistern_config *config, uint64_t capacity)
+{
+	while (config->slab_size >= 512 && config->slab_size * config->shards > capacity / 4)
+		config->slab_size = (config->slab_size / 2 + 63) & ~UINT64_C(63);
+	while (config->shards > 1 && config->slab_size * config->shards > capacity / 4)
+		config->shards /= 2;
+	if (config->slab_max < config->slab_size)
+		config->slab_max = config->slab_size;
+}
+
+/* Where the parts of an interner lie in its control block. */
+struct control {
+	size_t shards, empty, directory, size;
+};
+
+static struct control control_layout(uint32_t shards)
+{
+	struct control at;
+
+	at.shards = (sizeof(struct cistern) + 63) & ~(size_t)63;
+	at.empty = (at.shards + shards * sizeof(struct shard) + 63) & ~(size_t)63;
+	at.directory = at.empty + BUCKET_BYTES;
+	at.size = (at.directory + shards * sizeof(directory_word) + 63) & ~(size_t)63;
+	return at;
+}
+
+static void advise_huge(const struct space *strings, const struct space *tables,
+                        cistern_hugepages hugepages)
+{
+	const size_t small = (size_t)32 << 20; /* auto: a range this large is worth huge pages */
+	bool always = hugepages == CISTERN_HUGEPAGES_ALWAYS;
+
+	os_advise_huge(strings->base, strings->size, always);
+	os_advise_huge(tables->base, tables->size, always);
+	if (hugepages == CISTERN_HUGEPAGES_AUTO && strings->size > small)
+		os_advise_huge(strings->base + small, strings->size - small, true);
+}
+
+/* Sets up an interner in the committed start of its tables range. */
+static void open_interner(struct cistern *c, const cistern_config *config,
+                          const struct control *at, const struct space *strings,
+                          const struct space *tables, const struct secret *secret)
+{
+	struct shard_common *common = &c->common;
+	const struct range_config range_config = {config->commit_chunk, config->hugepages,
+	                                          config->prefault};
+	unsigned shift = reference_shift(strings->size);
+	size_t first;
+
+	entry_layout_init(&common->layout, strings->base, shift, config->value_size,
+	                  config->links);
+	/* the first unit stays unused: reference 0 means none */
+	first = common->layout.align > 16 ? common->layout.align : 16;
+	c->budget.limit = config->memory_limit ? config->memory_limit : UINT64_MAX;
+	atomic_init(&c->budget.committed, page_up(at->size));
+	range_open(&common->strings, strings->base, strings->size, 0, &c->budget, &range_config,
+	           LOCK_RANK_RANGE);
+	common->strings.used = c->strings_head = first;
+	range_open(&common->tables, tables->base, tables->size, at->size, &c->budget,
+	           &range_config, LOCK_RANK_RANGE + 1);
+
+	common->directory = (directory_word *)(void *)(tables->base + at->directory);
+	common->tables_base = tables->base;
+	common->shard_mask = config->shards - 1;
+	common->secret = *secret;
+	common->slab_policy.slab_size = (size_t)config->slab_size;
+	common->slab_policy.slab_max = (size_t)config->slab_max;
+	common->slab_policy.growth_interval = config->growth_interval;
+	common->huge_tables = config->hugepages == CISTERN_HUGEPAGES_AUTO;
+
+	c->shards = (struct shard *)(void *)(tables->base + at->shards);
+	for (uint32_t i = 0; i < config->shards; i++)
+		shard_open(&c->shards[i], common, i, config->lock, at->empty);
+
+	c->longest = strings->size - first - slab_single_size(&common->layout, 0);
+	c->max_len = c->longest;
+	if (config->max_len && config->max_len < c->longest)
+		c->max_len = (size_t)config->max_len;
+	c->control_bytes = at->size;
+	c->strings_map = strings->map;
+	c->strings_map_size = strings->map_size;
+	c->tables_map = tables->map;
+	c->tables_map_size = tables->map_size;
+	c->config = *config;
+	c->config.max_bytes = strings->size;
+}
+
+static void unmap(struct cistern *c)
+{
+	const struct space strings = {.map = c->strings_map, .map_size = c->strings_map_size};
+	const struct space tables = {.map = c->tables_map, .map_size = c->tables_map_size};
+
+	for (uint32_t i = 0; i < interner_shards(c); i++)
+		shard_close(&c->shards[i]);
+	range_close(&c->common.strings);
+	range_close(&c->common.tables);
+	space_release(&strings);
+	space_release(&tables); /* c itself lies there */
+}
+
+cistern *cistern_create(const cistern_config *given)
+{
+	struct space strings, tables;
+	struct secret secret;
+	struct control at;
+	cistern_config config;
+	cistern *c;
+
+	if (!config_normalize(given, &config))
+		return NULL;
+	if (config.shards == 0)
+		config.shards = automatic_shards();
+	if (config.seed != CISTERN_SEED_RANDOM)
+		secret_from_seed(&secret, config.seed);
+	else if (!secret_draw(&secret))
+		return NULL;
+	if (!reserve_both(&strings, &tables, config.max_bytes,
+	                  page_up(control_layout(config.shards).size)))
+		return NULL;
+	fit_shards(&config, strings.size);
+	at = control_layout(config.shards);
+	if (config.memory_limit && page_up(at.size) > config.memory_limit) {
+		errno = EINVAL;
+		goto release;
+	}
+	advise_huge(&strings, &tables, config.hugepages);
+	if (!os_commit(tables.base, page_up(at.size)))
+		goto release;
+	if (config.prefault)
+		os_populate(tables.base, page_up(at.size));
+	c = (cistern *)(void *)tables.base;
+	open_interner(c, &config, &at, &strings, &tables, &secret);
+	if ((config.capacity && cistern_reserve(c, config.capacity) != 0) || !registry_add(c)) {
+		int error = errno;
+
+		unmap(c);
+		errno = error;
+		return NULL;
+	}
+	return c;
+release:
+	space_release(&strings);
+	space_release(&tables);
+	return NULL;
+}
+
+void cistern_destroy(cistern *c)
+{
+	if (!c || c == default_interner())
+		return;
+	registry_remove(c);
+	unmap(c);
+}
+
+int cistern_reserve(cistern *c, size_t strings)
+{
+	uint64_t mean, spread = 0;
+
+	if (!c) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (strings > UINT32_MAX) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	/* shards get strings by chance: four standard deviations above the mean, sqrt(mean) each */
+	mean = strings / interner_shards(c) + 1;
+	while (spread * spread < mean)
+		spread++;
+	if (interner_shards(c) > 1)
+		mean += 4 * spread;
+	for (uint32_t i = 0; i < interner_shards(c); i++)
+		if (!shard_reserve(&c->shards[i], &c->common, mean))
+			return -1;
+	return 0;
+}
+
+int cistern_config_of(const cistern *c, cistern_config *out)
+{
+	size_t size;
+
+	if (!c || !out) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!config_struct_fits(out, out->size, sizeof *out, sizeof *out))
+		return -1;
+	size = out->size;
+	*out = c->config;
+	out->size = size;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interner.h - what an interner is made of, for the files that implement the public interface.
+ */
+#ifndef CISTERN_LIB_INTERNER_H
+#define CISTERN_LIB_INTERNER_H
+
+#include "shard.h"
+
+/*
+ * The interner lies at the start of its own tables range:
+ *
+ *   | struct cistern | shards | empty bucket | directory | tables ...
+ */
+struct cistern {
+	struct shard_common common; /* what a hit reads is at its start */
+	struct shard *shards;
+	size_t max_len; /* the longest string that is accepted; immutable */
+
+	/* immutable */
+	size_t longest; /* what the range could hold at best */
+	size_t control_bytes; /* of the tables range */
+	size_t strings_head;  /* of the strings range: the unit that reference 0 would name */
+	void *strings_map, *tables_map; /* what was reserved, alignment included */
+	size_t strings_map_size, tables_map_size;
+	cistern_config config; /* the effective values */
+
+	struct budget budget;
+
+	/* guarded by the registry's lock */
+	struct cistern *next, **link;
+};
+
+static inline uint32_t interner_shards(const struct cistern *c)
+{
+	return c->common.shard_mask + 1;
+}
+
+/* const in the public interface means that the set of strings does not change; locks are taken all the same. */
+static inline struct shard *interner_shard(const struct cistern *c, uint32_t index)
+{
+	return &c->shards[index];
+}
+
+/* fork.c: every interner is listed, so that fork finds all locks. False with ENOMEM. */
+bool registry_add(struct cistern *c);
+void registry_remove(struct cistern *c);
+
+/* default.c: the lock that makes the default interner once, for fork.c. */
+struct lock *default_lock(void);
+
+/* The default interner if there is one already. */
+struct cistern *default_interner(void);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shard.h - one locked part of an interner: a lock, slabs and a table. See shard.c.
+ */
+#ifndef CISTERN_LIB_SHARD_H
+#define CISTERN_LIB_SHARD_H
+
+#include "hash.h"
+#include "lock.h"
+#include "range.h"
+#include "slab.h"
+#include "table.h"
+
+/*
+ * A directory word says where a shard's table is. Byte offsets of tables are multiples of 64, which leaves
+ * six bits:
+ *
+ *   63 (31)                          6 5            1   0
+ *  +----------------------------------+--------------+-----+
+ *  | offset in the tables range, / 64 | log2 buckets | own |
+ *  +----------------------------------+--------------+-----+
+ *
+ * own: the table is keyed with a secret of its own, which lies in the three buckets before it, so that
+ * one load gives table and secret together. A word never recurs, since no table's place is used twice.
+ */
+typedef _Atomic uintptr_t directory_word;
+
+#define DIRECTORY_OWN_SECRET ((uintptr_t)1)
+#define DIRECTORY_LOG2_SHIFT 1
+#define DIRECTORY_LOG2_MAX   31u
+#define DIRECTORY_OFFSET     (~(uintptr_t)63)
+
+#define SHARD_SECRET_BUCKETS (HASH_SECRET_SIZE / BUCKET_BYTES)
+_Static_assert(HASH_SECRET_SIZE % BUCKET_BYTES == 0, "the own secret takes whole buckets");
+
+/* What all shards of an interner share. All but the ranges is immutable, and what a hit reads comes first. */
+struct shard_common {
+	directory_word *directory; /* a word for each shard; B1 */
+	char *tables_base;
+	struct entry_layout layout;
+	uint32_t shard_mask;
+	struct secret secret;
+	struct slab_policy slab_policy;
+	bool huge_tables; /* ask for huge pages for tables that could use them */
+	struct range strings;
+	struct range tables;
+};
+
+struct shard {
+	_Alignas(64) struct lock lock; /* no line is shared with another shard */
+	uint32_t index; /* immutable */
+
+	/* guarded by lock */
+	uint32_t rekeyed_log2; /* log2 of buckets for which re-keying was tried last, plus 1; 0: never */
+	struct slabs slabs;
+	uint64_t strings;
+	uint64_t payload;
+	uint64_t limit; /* strings beyond which the table should grow */
+	uint64_t slots;
+	uint64_t table_bytes;
+	uint64_t retired_bytes;
+	uint64_t emptied_bytes;
+	uint64_t growths;
+	uint64_t rekeys;
+	uint64_t lock_waits;
+	uint64_t max_probe;
+};
+
+/* The string to intern, its hash under the interner's secret, and what came out. */
+struct shard_key {
+	struct wanted wanted;
+	uint64_t hash;
+	const char *str;
+	bool is_new;
+};
+
+/* empty is the directory word of the one bucket that all empty shards share. */
+void shard_open(struct shard *shard, struct shard_common *common, uint32_t index,
+                cistern_lock policy, uintptr_t empty);
+void shard_close(struct shard *shard);
+
+/* Interns one string. False with ENOSPC or ENOMEM: nothing changed. */
+bool shard_intern(struct shard *shard, struct shard_common *common, struct shard_key *key);
+
+/*
+ * Interns several strings of this shard under one acquisition of its lock. Returns how many of the first
+ * were interned; fewer than n with errno.
+ */
+size_t shard_intern_group(struct shard *shard, struct shard_common *common,
+                          struct shard_key *const *keys, size_t n);
+
+/* Makes the table large enough for that many strings in all. False with ENOSPC or ENOMEM. */
+bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings);
+
+/* Notes the entries of the shard for a walk. */
+void shard_walk_begin(struct shard *shard, const struct shard_common *common,
+                      struct slab_walk *walk);
+
+/* Adds the shard's figures to out, whose sums are in its byte and count fields. */
+void shard_stats_add(struct shard *shard, cistern_shard_stats *out);
+
+/* The table that a directory word describes, and the hash of bytes in it. */
+TABLE_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
+{
+	struct table table;
+
+	table.buckets = (struct bucket *)(void *)(common->tables_base + (word & DIRECTORY_OFFSET));
+	table.mask = (uint32_t)((UINT64_C(1) << (word >> DIRECTORY_LOG2_SHIFT & 31)) - 1);
+	return table;
+}
+
+static inline const struct secret *shard_own_secret(const struct table *table)
+{
+	return (const struct secret *)(const void *)(table->buckets - SHARD_SECRET_BUCKETS);
+}
+
+TABLE_INLINE directory_word *shard_word(const struct shard_common *common, uint64_t hash)
+{
+	return &common->directory[hash_shard(hash) & common->shard_mask];
+}
+
+/* The same bytes' hash under the table's own secret. */
+uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted);
+
+#endif

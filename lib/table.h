@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - the open-addressed table of one shard: buckets, probing, placing. See table.c.
+ *
+ * Inline, because finding is the whole of a hit. Knows no lock and no policy of growth.
+ */
+#ifndef CISTERN_LIB_TABLE_H
+#define CISTERN_LIB_TABLE_H
+
+#include "entry.h"
+#include "hash.h"
+
+#include <stdatomic.h>
+
+#if defined(CISTERN_FORCE_SWAR)
+#define TABLE_SWAR 1
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#else
+#define TABLE_SWAR 1
+#endif
+
+#if defined(__GNUC__)
+#define TABLE_INLINE        static inline __attribute__((always_inline))
+#define TABLE_PREFETCH(p)   __builtin_prefetch(p)
+#define TABLE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#define TABLE_FIRST_BIT(x)  ((unsigned)__builtin_ctz(x))
+#else
+#error "GNU C is needed here: gcc, clang and icx have it"
+#endif
+
+#define BUCKET_SLOTS 12u
+#define BUCKET_BYTES 64u
+
+/*
+ *  byte 0                8               16                                            64
+ *  +--------------------+-------+-------+-----+-----+-----+-----+---------------------+
+ *  | tags 0..7          | 8..11 |filter | ref0| ref1| ref2| ref3|  ...          ref11 |
+ *  +--------------------+-------+-------+-----+-----+-----+-----+---------------------+
+ *    word 0               word 1: tags in its low half, filter in its high half
+ *
+ * Tag i is bits 8i..8i+7 of its word, whatever the byte order of the machine. Tag 0 means that the slot is
+ * empty; slots fill from 0 up and are never emptied. Words are written under the shard's lock with
+ * release (A1) and read without it with acquire; references are written before the tag that announces them.
+ */
+struct bucket {
+	_Atomic uint64_t words[2];
+	_Atomic uint32_t refs[BUCKET_SLOTS];
+};
+_Static_assert(sizeof(struct bucket) == BUCKET_BYTES, "a bucket is one cache line");
+
+#define BUCKET_TAGS_1   UINT64_C(0x00000000FFFFFFFF) /* the part of word 1 that is tags */
+#define BUCKET_FILTER_SHIFT 32
+
+struct table {
+	struct bucket *buckets;
+	uint32_t mask; /* number of buckets, a power of two, less one */
+};
+
+/* Slots of a table with that many buckets, and how many strings they should and can at most hold. */
+static inline uint64_t table_slots(uint64_t buckets)
+{
+	return buckets * BUCKET_SLOTS;
+}
+
+static inline uint64_t table_load_limit(uint64_t buckets)
+{
+	return buckets * 21 / 2; /* 7/8 */
+}
+
+static inline uint64_t table_hard_limit(uint64_t buckets)
+{
+	return buckets * 45 / 4; /* 15/16 */
+}
+
+/* Which of the twelve tags equal tag, as bits 0 to 11. The portable version, tested on every machine. */
+TABLE_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t tag)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
+	uint64_t x0 = word0 ^ ones * tag, x1 = word1 ^ ones * tag;
+	unsigned m0, m1;
+
+	/* The top bit of each byte: set where the byte is zero. Exact, no carry runs between bytes. */
+	x0 = ~(((x0 & low7) + low7) | x0 | low7);
+	x1 = ~(((x1 & low7) + low7) | x1 | low7);
+	/* Gather the eight top bits into one byte. */
+	m0 = (unsigned)((x0 >> 7) * UINT64_C(0x0102040810204080) >> 56);
+	m1 = (unsigned)((x1 >> 7) * UINT64_C(0x0102040810204080) >> 56);
+	return (m0 | m1 << 8) & 0xFFF;
+}
+
+TABLE_INLINE unsigned table_match(uint64_t word0, uint64_t word1, uint8_t tag)
+{
+#if defined(TABLE_SWAR)
+	return table_match_swar(word0, word1, tag);
+#elif defined(__SSE2__)
+	__m128i tags = _mm_set_epi64x((long long)word1, (long long)word0);
+
+	return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8((char)tag))) & 0xFFF;
+#else
+	const uint8x8_t bits = vcreate_u8(UINT64_C(0x8040201008040201));
+	uint8x8_t want = vdup_n_u8(tag);
+	unsigned m0 = vaddv_u8(vand_u8(vceq_u8(vcreate_u8(word0), want), bits));
+	unsigned m1 = vaddv_u8(vand_u8(vceq_u8(vcreate_u8(word1), want), bits));
+
+	return (m0 | m1 << 8) & 0xFFF;
+#endif
+}
+
+/*
+ * Triangular probing: bucket, bucket + 1, + 3, + 6 ... visits every bucket of a power of two exactly once,
+ * so every probe ends. A search goes on past a bucket only if the filter bit of its own key is set there.
+ */
+struct probe {
+	uint32_t bucket;
+	uint32_t step;
+};
+
+TABLE_INLINE struct probe probe_start(const struct table *table, uint64_t hash)
+{
+	return (struct probe){hash_bucket(hash) & table->mask, 0};
+}
+
+/* Moves on; false after the last bucket. */
+TABLE_INLINE bool probe_next(const struct table *table, struct probe *probe)
+{
+	if (probe->step == table->mask)
+		return false;
+	probe->bucket = (probe->bucket + ++probe->step) & table->mask;
+	return true;
+}
+
+/* What a search compares: bytes in one piece, or in several, and what the header of an equal entry says. */
+struct wanted {
+	const char *s;
+	size_t len; /* of all pieces */
+	uint32_t header;
+	const cistern_span *parts; /* NULL: the bytes are at s */
+	size_t nparts;
+};
+
+TABLE_INLINE bool wanted_equal(const struct wanted *wanted, const char *str)
+{
+	if (!wanted->parts)
+		return entry_equal(str, wanted->header, wanted->s, wanted->len);
+	if (entry_load_header(str) != wanted->header || entry_len(str) != wanted->len)
+		return false;
+	for (size_t i = 0; i < wanted->nparts; i++) {
+		if (!entry_bytes_equal(str, wanted->parts[i].data, wanted->parts[i].len))
+			return false;
+		str += wanted->parts[i].len;
+	}
+	return true;
+}
+
+/*
+ * Looks at every bucket in which a string of that hash may be, and returns the one that is wanted, or NULL.
+ * hash is the one that the table is keyed with. May run while a writer places
+ * strings, and in a table that has been retired or emptied: what it finds is right in any case, what it
+ * misses may be there.
+ */
+TABLE_INLINE const char *table_find(const struct table *table, const struct entry_layout *layout,
+                                    const struct wanted *wanted, uint64_t hash)
+{
+	const uint8_t tag = hash_tag(hash);
+	const uint64_t filter = (uint64_t)hash_filter_bit(hash) << BUCKET_FILTER_SHIFT;
+	struct probe probe = probe_start(table, hash);
+
+	for (;;) {
+		struct bucket *bucket = &table->buckets[probe.bucket];
+		/* acquire: pairs with A1, so the entry behind each tag seen is complete */
+		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
+		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+		unsigned matches = table_match(word0, word1, tag);
+
+		for (; matches; matches &= matches - 1) {
+			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
+			 * emptied in between */
+			uint32_t ref = atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
+			                                    memory_order_relaxed);
+			const char *str = entry_str(layout, ref);
+
+			if (ref != 0 && wanted_equal(wanted, str))
+				return str;
+		}
+		if (!(word1 & filter) || !probe_next(table, &probe))
+			return NULL;
+	}
+}
+
+/* The same search for one very reference, without looking at any entry. */
+bool table_holds(const struct table *table, uint32_t ref, uint64_t hash);
+
+/* The first reference in the first bucket whose tag agrees, or 0: what to fetch ahead. */
+TABLE_INLINE uint32_t table_candidate(const struct table *table, uint64_t hash)
+{
+	struct bucket *bucket = &table->buckets[hash_bucket(hash) & table->mask];
+	/* acquire: pairs with A1, as in table_find */
+	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
+	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+	unsigned matches = table_match(word0, word1, hash_tag(hash));
+
+	/* relaxed: as in table_find */
+	return matches ? atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
+	                                      memory_order_relaxed)
+	               : 0;
+}
+
+/*
+ * Where a string that is not in the table goes: the first free slot on its way. The table must have one.
+ * `probed` counts the buckets looked at. Holds: shard lock.
+ */
+struct place {
+	uint32_t bucket;
+	uint32_t slot;
+	uint32_t probed;
+};
+
+struct place table_seek(const struct table *table, uint64_t hash);
+
+/* Puts a reference there; its entry is complete. Readers may find it from now on. Holds: shard lock. */
+void table_put(const struct table *table, const struct place *place, uint64_t hash, uint32_t ref);
+
+/* Whether every bucket is filled from slot 0 up; for debug builds. Holds: shard lock. */
+bool table_check(const struct table *table, uint64_t strings);
+
+#endif

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+# Feature checks of our own. What is merely a function, a header or a declaration is asked for with
+# the plain autoconf macros in configure.ac.
+
+# CISTERN_LIB_ATOMIC
+# 64-bit atomics are calls into libatomic on some 32-bit machines. Sets ATOMIC_LIBS, which static users
+# of the library need as well.
+AC_DEFUN([CISTERN_LIB_ATOMIC], [
+	AC_CACHE_CHECK([what 64-bit atomics have to be linked with], [cistern_cv_lib_atomic], [
+		cistern_cv_lib_atomic=missing
+		cistern_save_LIBS=$LIBS
+		for cistern_lib in '' -latomic; do
+			LIBS="$cistern_lib $cistern_save_LIBS"
+			AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+				#include <stdatomic.h>
+				#include <stdint.h>
+				static _Atomic uint64_t word;
+			]], [[
+				uint64_t expected = 1;
+				atomic_fetch_add(&word, 1);
+				return !atomic_compare_exchange_strong(&word, &expected, 2);
+			]])], [cistern_cv_lib_atomic=${cistern_lib:-nothing}; break])
+		done
+		LIBS=$cistern_save_LIBS
+	])
+	AS_CASE([$cistern_cv_lib_atomic],
+		[missing], [AC_MSG_ERROR([no 64-bit atomics: install libatomic for this compiler])],
+		[nothing], [ATOMIC_LIBS=],
+		[ATOMIC_LIBS=$cistern_cv_lib_atomic])
+	AC_SUBST([ATOMIC_LIBS])
+])
+
+# CISTERN_LD_VERSION_SCRIPT
+# Whether the linker takes GNU version scripts. Asked with a real one: some linkers accept the option
+# and ignore the file.
+AC_DEFUN([CISTERN_LD_VERSION_SCRIPT], [
+	AC_CACHE_CHECK([whether the linker takes version scripts], [cistern_cv_version_script], [
+		cistern_cv_version_script=no
+		cistern_save_LDFLAGS=$LDFLAGS
+		echo 'CONFTEST_1 { global: shown; local: *; };' >conftest.map
+		LDFLAGS="$LDFLAGS -shared -fPIC -Wl,--version-script=conftest.map"
+		AC_LINK_IFELSE([AC_LANG_SOURCE([[int shown(void); int shown(void) { return 0; }]])], [
+			echo 'CONFTEST_1 { not a script' >conftest.map
+			AC_LINK_IFELSE([AC_LANG_SOURCE([[int shown(void); int shown(void) { return 0; }]])],
+				[], [cistern_cv_version_script=yes])
+		])
+		LDFLAGS=$cistern_save_LDFLAGS
+		rm -f conftest.map
+	])
+])
+
+# CISTERN_XXH3
+# xxHash from 0.8.0 on has XXH3 with a caller's secret. It is compiled into lib/hash.c
+# (XXH_INLINE_ALL), so the header is all that is needed and nothing is linked.
+AC_DEFUN([CISTERN_XXH3], [
+	AC_CACHE_CHECK([for XXH3 with a secret in xxhash.h], [cistern_cv_xxh3], [
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+			#define XXH_INLINE_ALL
+			#include <xxhash.h>
+		]], [[
+			static char secret[192];
+			return (int)XXH3_64bits_withSecret("", 0, secret, sizeof(secret));
+		]])], [cistern_cv_xxh3=yes], [cistern_cv_xxh3=no])
+	])
+])
+
+# CISTERN_CK_SPINLOCK
+# Concurrency Kit's FAS spinlock with back-off. Header-only for what lib/lock.c uses: nothing is linked.
+AC_DEFUN([CISTERN_CK_SPINLOCK], [
+	AC_CACHE_CHECK([for ck_spinlock_fas in ck_spinlock.h], [cistern_cv_ck], [
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+			#include <ck_backoff.h>
+			#include <ck_spinlock.h>
+		]], [[
+			ck_spinlock_fas_t lock = CK_SPINLOCK_FAS_INITIALIZER;
+			ck_spinlock_fas_lock_eb(&lock);
+			ck_spinlock_fas_unlock(&lock);
+		]])], [cistern_cv_ck=yes], [cistern_cv_ck=no])
+	])
+])
+
+# CISTERN_LLVM
+# LLVM's StringMap, the peer that bench/compare measures against. Sets LLVM_CPPFLAGS and LLVM_LIBS and
+# cistern_cv_llvm to the version or "no". The static library comes first: calls through a PLT would
+# burden the peer. To be called where C++ is known to work.
+AC_DEFUN([CISTERN_LLVM], [
+	AC_ARG_VAR([LLVM_CONFIG], [llvm-config program of the LLVM to compare with])
+	AC_CHECK_PROGS([LLVM_CONFIG], [llvm-config-19 llvm-config-18 llvm-config-17 llvm-config-16 llvm-config-15 llvm-config-14 llvm-config])
+	AC_CACHE_CHECK([for LLVM's StringMap], [cistern_cv_llvm], [
+		cistern_cv_llvm=no
+		AS_IF([test -n "$LLVM_CONFIG"], [
+			LLVM_CPPFLAGS="-isystem `$LLVM_CONFIG --includedir`"
+			cistern_save_CPPFLAGS=$CPPFLAGS cistern_save_LIBS=$LIBS
+			cistern_save_CXXFLAGS=$CXXFLAGS
+			CPPFLAGS="$CPPFLAGS $LLVM_CPPFLAGS" CXXFLAGS="$CXXFLAGS -std=c++17"
+			AC_LANG_PUSH([C++])
+			cistern_libdir=-L`$LLVM_CONFIG --libdir`
+			cistern_archives="$cistern_libdir -lLLVMSupport -lLLVMDemangle"
+			# Not --system-libs: it names libraries of parts that StringMap does not touch.
+			for LLVM_LIBS in "$cistern_archives" "$cistern_archives -ltinfo -lz" \
+					"$cistern_libdir `$LLVM_CONFIG --link-shared --libs 2>/dev/null`"; do
+				LIBS="$LLVM_LIBS $cistern_save_LIBS"
+				AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+					#include <llvm/ADT/StringMap.h>
+					#include <llvm/Support/Allocator.h>
+				]], [[
+					llvm::StringMap<int, llvm::BumpPtrAllocator> map;
+					return map.insert({"a", 1}).second ? 0 : 1;
+				]])], [cistern_cv_llvm=`$LLVM_CONFIG --version`; break])
+			done
+			AC_LANG_POP([C++])
+			CPPFLAGS=$cistern_save_CPPFLAGS LIBS=$cistern_save_LIBS
+			CXXFLAGS=$cistern_save_CXXFLAGS
+		])
+		cistern_cv_llvm_cppflags=$LLVM_CPPFLAGS cistern_cv_llvm_libs=$LLVM_LIBS
+	])
+	LLVM_CPPFLAGS=$cistern_cv_llvm_cppflags LLVM_LIBS=$cistern_cv_llvm_libs
+	AC_SUBST([LLVM_CPPFLAGS])
+	AC_SUBST([LLVM_LIBS])
+])
