@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life.c - interners come and go, and so do processes: nothing leaks, fork works under load (G7), little
- * address space is enough, and constructors and exit handlers may intern (G10).
+ * life.c - interners come and go, and so do processes: nothing leaks, fork works under load (G7),
+ * and constructors and exit handlers may intern (G10).
  */
 #include "cases.h"
 #include "child.h"
@@ -20,7 +20,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -389,107 +388,6 @@ START_TEST(parent_and_child_are_apart_after_fork)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- address space */
-
-static int live_in(uint64_t bytes)
-{
-	struct rlimit limit = { bytes, RLIM_INFINITY };
-	cistern_stats stats = { .size = sizeof(stats) };
-	cistern *c;
-	int i;
-
-	CHILD_CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-	limit.rlim_cur = bytes;
-	CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-	c = cistern_create(NULL);
-	CHILD_CHECK(c);
-	CHILD_CHECK(cistern_stats_get(c, &stats) == 0);
-	CHILD_CHECK(stats.capacity_bytes >= 1 << 20);
-	CHILD_CHECK(stats.reserved_bytes <= bytes / 8 + (1 << 20));
-	for (i = 0; i < 10000; i++) {
-		char data[32];
-		size_t len = (size_t)snprintf(data, sizeof(data), "little room %d", i);
-
-		CHILD_CHECK(cistern_intern(c, data, len));
-		CHILD_CHECK(cistern_find(c, data, len));
-	}
-	CHILD_CHECK(cistern_stats_get(c, &stats) == 0 && stats.strings == 10000);
-	CHILD_CHECK(stats.payload_bytes + stats.overhead_bytes + stats.slack_bytes + stats.table_bytes +
-	                stats.retired_bytes + stats.free_bytes + stats.control_bytes ==
-	            stats.committed_bytes);
-	cistern_destroy(c);
-	return 0;
-}
-
-static int live_in_64_mib(void *arg)
-{
-	(void)arg;
-	return live_in(UINT64_C(64) << 20);
-}
-
-static int live_in_a_gib(void *arg)
-{
-	(void)arg;
-	return live_in(UINT64_C(1) << 30);
-}
-
-START_TEST(little_address_space_gives_a_smaller_range)
-{
-	struct child child;
-
-	child_run(&child, _i ? live_in_a_gib : live_in_64_mib, NULL);
-	ck_assert(child_ok(&child));
-	child_free(&child);
-}
-END_TEST
-
-/* Pages of address space in use. */
-static uint64_t address_space(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	unsigned long pages = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%lu", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static int create_without_room(void *arg)
-{
-	uint64_t used = address_space();
-	struct rlimit limit, tight;
-	cistern *c;
-
-	(void)arg;
-	if (!used)
-		return 0;
-	CHILD_CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-	tight = limit;
-	tight.rlim_cur = used + (256 << 10);
-	CHILD_CHECK(setrlimit(RLIMIT_AS, &tight) == 0);
-	errno = 0;
-	c = cistern_create(NULL);
-	CHILD_CHECK(!c && errno == ENOMEM);
-	CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-	c = cistern_create(NULL);
-	CHILD_CHECK(c && cistern_intern_cstr(c, "room again"));
-	cistern_destroy(c);
-	return 0;
-}
-
-START_TEST(no_address_space_is_enomem_and_passes)
-{
-	struct child child;
-
-	child_run(&child, create_without_room, NULL);
-	ck_assert(child_ok(&child));
-	child_free(&child);
-}
-END_TEST
-
 static Suite *make(void)
 {
 	Suite *s = suite_create("life");
@@ -503,10 +401,6 @@ static Suite *make(void)
 	support_add(s, interners_come_and_go_on_all_threads);
 	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 4);
 	support_add(s, parent_and_child_are_apart_after_fork);
-	if (!UNDER_ASAN && !UNDER_TSAN) { /* which need terabytes of address space themselves */
-		cases_add_loop(s, little_address_space_gives_a_smaller_range, 2);
-		support_add(s, no_address_space_is_enomem_and_passes);
-	}
 	return s;
 }
 
