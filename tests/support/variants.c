@@ -58,14 +58,31 @@ cistern_config variant(int number)
 	return config;
 }
 
-cistern *variant_create(int number)
+static cistern *create(const cistern_config *config)
 {
-	cistern_config config = variant(number);
-	cistern *c = cistern_create(&config);
+	cistern *c = cistern_create(config);
 
 	if (!c) {
-		fprintf(stderr, "variant %d: cistern_create: %s\n", number, strerror(errno));
+		fprintf(stderr, "cistern_create: %s\n", strerror(errno));
 		abort();
 	}
 	return c;
+}
+
+cistern *variant_create(int number)
+{
+	cistern_config config = variant(number);
+
+	return create(&config);
+}
+
+cistern *crowd_create(int number)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+
+	config.shards = number / 2 ? 16 : 1;
+	config.lock = number % 2 ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
+	config.value_size = 8;
+	config.links = true;
+	return create(&config);
 }

@@ -16,4 +16,12 @@ cistern_config variant(int number);
 /* Its interner. Ends the test where there is none. */
 cistern *variant_create(int number);
 
+/*
+ * The configurations for threads: each lock with one shard, where all meet, and with sixteen. Tables start
+ * at nothing, so that they grow all the time.
+ */
+enum { CROWDS = 4 };
+
+cistern *crowd_create(int number);
+
 #endif
