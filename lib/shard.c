@@ -184,12 +184,14 @@ static bool grow(struct shard *shard, struct shard_common *common, unsigned log2
 	struct secret own;
 	uintptr_t word;
 	struct table table = current_table(shard, common, &word);
+	bool first; /* the shared empty bucket is not counted as a table */
 
 	if (word & DIRECTORY_OWN_SECRET) /* a copy: the original's page goes with the old table */
 		own = *shard_own_secret(&table);
+	first = shard->slots == 0;
 	if (!replace_table(shard, common, log2, word & DIRECTORY_OWN_SECRET ? &own : NULL))
 		return false;
-	shard->growths++;
+	shard->growths += !first;
 	return true;
 }
 
@@ -365,15 +367,33 @@ size_t shard_intern_group(struct shard *shard, struct shard_common *common,
 	return done;
 }
 
-bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings)
+/* log2 of buckets of a table for that many strings. */
+static unsigned log2_for(uint64_t strings)
 {
 	unsigned log2 = 0;
-	bool done;
 
 	while (log2 <= DIRECTORY_LOG2_MAX && table_load_limit(UINT64_C(1) << log2) < strings)
 		log2++;
+	return log2;
+}
+
+uint64_t shard_table_bytes(uint64_t strings)
+{
+	return (uint64_t)BUCKET_BYTES << log2_for(strings);
+}
+
+size_t shard_longest(const struct shard_common *common)
+{
+	return common->strings.capacity - common->strings.used -
+	       slab_single_size(&common->layout, ENTRY_ESCAPE) + ENTRY_ESCAPE;
+}
+
+bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings)
+{
+	bool done;
+
 	enter(shard);
-	done = shard->limit >= strings || grow(shard, common, log2);
+	done = shard->limit >= strings || grow(shard, common, log2_for(strings));
 	lock_release(&shard->lock);
 	return done;
 }

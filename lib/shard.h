@@ -92,6 +92,12 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 size_t shard_intern_group(struct shard *shard, struct shard_common *common,
                           struct shard_key *const *keys, size_t n);
 
+/* Bytes of a table for that many strings in one shard. */
+uint64_t shard_table_bytes(uint64_t strings);
+
+/* The longest string that the range could hold if it held nothing else. */
+size_t shard_longest(const struct shard_common *common);
+
 /* Makes the table large enough for that many strings in all. False with ENOSPC or ENOMEM. */
 bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings);
 
