@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "harness.h"
 
 const char *cli_program = "bench";
 
@@ -210,6 +211,11 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 		return true;
 	case CLI_SET:
 		cli_knob_pair(&common->config, "--set", optarg);
+		return true;
+	case CLI_CLOCK:
+		if (strcmp(optarg, "wall") != 0 && strcmp(optarg, "cpu") != 0)
+			cli_usage("--clock: '%.80s' is neither wall nor cpu", optarg);
+		harness_use_clock(*optarg == 'c' ? HARNESS_CPU : HARNESS_WALL);
 		return true;
 	case CLI_FORMAT:
 		common->format = format_named(optarg);
