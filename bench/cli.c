@@ -265,6 +265,10 @@ void cli_help_common(FILE *f)
 	    "  --distinct-random    each string once, in random order\n"
 	    "\nOthers:\n"
 	    "  --set KEY=VALUE      fix a knob of cistern; may be given more than once\n"
+	    "  --clock CLOCK        wall (default), or cpu: the processor time of the slowest "
+	    "thread, for\n"
+	    "                       machines that others use meanwhile; it leaves out waiting for "
+	    "locks\n"
 	    "  --format FORMAT      table (default), csv or json\n"
 	    "  --help, --version\n",
 	    f);
