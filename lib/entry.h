@@ -24,6 +24,7 @@
 #define CISTERN_LIB_ENTRY_H
 
 #include "cistern.h"
+#include "compiler.h"
 
 #include <stdatomic.h>
 #include <string.h>

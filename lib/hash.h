@@ -16,6 +16,7 @@
 #define CISTERN_LIB_HASH_H
 
 #include "cistern.h"
+#include "compiler.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -39,8 +40,7 @@ uint64_t hash_bytes(const struct secret *secret, const char *s, size_t len);
 /* The same, inline, for len up to HASH_SHORT: for the way of a hit. */
 #define HASH_SHORT 128 /* XXH3 has straight-line code up to there */
 
-__attribute__((always_inline, flatten)) static inline uint64_t
-hash_short_bytes(const struct secret *secret, const char *s, size_t len)
+ALWAYS_INLINE uint64_t hash_short_bytes(const struct secret *secret, const char *s, size_t len)
 {
 	if (len > HASH_SHORT)
 		__builtin_unreachable();

@@ -40,22 +40,23 @@ const char *cistern_version(void)
  * to a function apart. So the way of a hit has no call and keeps everything in registers. flatten: the hash is
  * inlined, too.
  */
-TABLE_INLINE bool is_short(const cistern *c, const char *s, size_t len)
+ALWAYS_INLINE bool is_short(const cistern *c, const char *s, size_t len)
 {
 	return c && s && len <= c->common.short_len;
 }
 
 /* Looks until it finds the string or has searched a table that is still in use afterwards. */
-static __attribute__((noinline)) const char *find(const cistern *c, const char *s, size_t len,
+static NOINLINE const char *find(const cistern *c, const char *s, size_t len,
                                                   uint64_t hash)
 {
 	directory_word *at = shard_word(&c->common, hash);
-	struct wanted wanted = shard_wanted(s, len, hash);
+	struct shard_key key;
 	/* acquire, both: pair with B1 */
 	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
 
+	shard_key_init(&key, s, len, hash);
 	for (;;) {
-		const char *str = shard_find(&c->common, word, &wanted, hash);
+		const char *str = shard_find(&c->common, word, &key.wanted, hash);
 		uintptr_t before = word;
 
 		if (str)
@@ -71,23 +72,23 @@ static bool findable(const cistern *c, const char *s, size_t len)
 	return c && (s || len == 0) && len <= c->common.max_len;
 }
 
-static __attribute__((noinline)) const char *find_any(const cistern *c, const char *s, size_t len)
+static NOINLINE const char *find_any(const cistern *c, const char *s, size_t len)
 {
 	if (!findable(c, s, len))
 		return NULL;
 	return find(c, s, len, hash_bytes(&c->common.secret, s, len));
 }
 
-__attribute__((flatten)) const char *cistern_find(const cistern *c, const char *s, size_t len)
+FLATTEN const char *cistern_find(const cistern *c, const char *s, size_t len)
 {
 	const char *str;
 	uint64_t hash;
 
-	if (TABLE_UNLIKELY(!is_short(c, s, len)))
+	if (UNLIKELY(!is_short(c, s, len)))
 		return find_any(c, s, len);
 	hash = hash_short_bytes(&c->common.secret, s, len);
 	str = shard_peek(&c->common, s, len, hash);
-	return TABLE_LIKELY(str) ? str : find(c, s, len, hash);
+	return LIKELY(str) ? str : find(c, s, len, hash);
 }
 
 const char *cistern_find_cstr(const cistern *c, const char *s)
@@ -123,34 +124,35 @@ static bool acceptable(const cistern *c, const char *s, size_t len)
 
 /*
  * Looks once without the lock, then inserts under it. A table that was replaced meanwhile needs no care here:
- * inserting looks again.
+ * inserting looks again. The key is filled in where it lies and never copied: to load a struct whose parts
+ * were just stored, the processor waits for all stores before them, and those of inserting miss the cache.
  */
-static const char *intern_wanted(cistern *c, const struct wanted *wanted, uint64_t hash,
-                                 bool *is_new)
+static const char *intern_key(cistern *c, struct shard_key *key, bool *is_new)
 {
-	struct shard *shard = &c->shards[hash_shard(hash) & c->common.shard_mask];
-	struct shard_key key = {.wanted = *wanted, .hash = hash};
+	struct shard *shard = &c->shards[hash_shard(key->hash) & c->common.shard_mask];
 	/* acquire: pairs with B1 */
 	uintptr_t word =
-	    atomic_load_explicit(shard_word(&c->common, hash), memory_order_acquire);
+	    atomic_load_explicit(shard_word(&c->common, key->hash), memory_order_acquire);
 
-	key.str = shard_find(&c->common, word, wanted, hash);
-	if (!key.str && !shard_intern(shard, &c->common, &key))
+	key->is_new = false;
+	key->str = shard_find(&c->common, word, &key->wanted, key->hash);
+	if (!key->str && !shard_intern(shard, &c->common, key))
 		return NULL;
 	if (is_new)
-		*is_new = key.is_new;
-	return key.str;
+		*is_new = key->is_new;
+	return key->str;
 }
 
-static __attribute__((noinline)) const char *intern(cistern *c, const char *s, size_t len,
+static NOINLINE const char *intern(cistern *c, const char *s, size_t len,
                                                     uint64_t hash, bool *is_new)
 {
-	struct wanted wanted = shard_wanted(s, len, hash);
+	struct shard_key key;
 
-	return intern_wanted(c, &wanted, hash, is_new);
+	shard_key_init(&key, s, len, hash);
+	return intern_key(c, &key, is_new);
 }
 
-static __attribute__((noinline)) const char *intern_any(cistern *c, const char *s, size_t len,
+static NOINLINE const char *intern_any(cistern *c, const char *s, size_t len,
                                                         bool *is_new)
 {
 	if (!acceptable(c, s, len))
@@ -158,16 +160,16 @@ static __attribute__((noinline)) const char *intern_any(cistern *c, const char *
 	return intern(c, s, len, hash_bytes(&c->common.secret, s, len), is_new);
 }
 
-__attribute__((flatten)) const char *cistern_intern(cistern *c, const char *s, size_t len)
+FLATTEN const char *cistern_intern(cistern *c, const char *s, size_t len)
 {
 	const char *str;
 	uint64_t hash;
 
-	if (TABLE_UNLIKELY(!is_short(c, s, len)))
+	if (UNLIKELY(!is_short(c, s, len)))
 		return intern_any(c, s, len, NULL);
 	hash = hash_short_bytes(&c->common.secret, s, len);
 	str = shard_peek(&c->common, s, len, hash);
-	return TABLE_LIKELY(str) ? str : intern(c, s, len, hash, NULL);
+	return LIKELY(str) ? str : intern(c, s, len, hash, NULL);
 }
 
 const char *cistern_intern_cstr(cistern *c, const char *s)
@@ -188,12 +190,12 @@ const char *cistern_intern_hashed(cistern *c, const char *s, size_t len, uint64_
 /* The concatenation of pieces that are too long to be put together first. */
 static const char *intern_parts(cistern *c, const cistern_span *parts, size_t nparts, size_t len)
 {
-	uint64_t hash = hash_parts(&c->common.secret, parts, nparts);
-	struct wanted wanted = shard_wanted(NULL, len, hash);
+	struct shard_key key;
 
-	wanted.parts = parts;
-	wanted.nparts = nparts;
-	return intern_wanted(c, &wanted, hash, NULL);
+	shard_key_init(&key, NULL, len, hash_parts(&c->common.secret, parts, nparts));
+	key.wanted.parts = parts;
+	key.wanted.nparts = nparts;
+	return intern_key(c, &key, NULL);
 }
 
 const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts)
@@ -243,7 +245,7 @@ struct group {
  * buckets and have the entries fetched; compare. What the first bucket does not hold is then looked for
  * by itself. Returns how many were found.
  */
-static __attribute__((flatten)) size_t find_group(const cistern *c, struct group *group,
+static FLATTEN size_t find_group(const cistern *c, struct group *group,
                                                   const cistern_span *in, const char **out,
                                                   size_t n)
 {
@@ -254,7 +256,7 @@ static __attribute__((flatten)) size_t find_group(const cistern *c, struct group
 		size_t len = in[i].len;
 		uint64_t hash;
 
-		if (TABLE_LIKELY(is_short(c, s, len))) {
+		if (LIKELY(is_short(c, s, len))) {
 			hash = hash_short_bytes(&c->common.secret, s, len);
 		} else if (findable(c, s, len)) {
 			hash = hash_bytes(&c->common.secret, s, len);
@@ -264,18 +266,18 @@ static __attribute__((flatten)) size_t find_group(const cistern *c, struct group
 		}
 		group->hash[i] = hash;
 		group->bucket[i] = shard_first_bucket(&c->common, hash);
-		TABLE_PREFETCH(group->bucket[i]);
+		PREFETCH_READ(group->bucket[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint32_t ref = 0;
 
-		if (TABLE_LIKELY(group->bucket[i]))
+		if (LIKELY(group->bucket[i]))
 			ref = bucket_candidate(group->bucket[i], group->hash[i]);
 		out[i] = NULL;
-		if (TABLE_LIKELY(ref)) {
+		if (LIKELY(ref)) {
 			out[i] = entry_str(&c->common.layout, ref);
-			TABLE_PREFETCH(out[i] - ENTRY_HEADER);
-			TABLE_PREFETCH(out[i] + in[i].len);
+			PREFETCH_READ(out[i] - ENTRY_HEADER);
+			PREFETCH_READ(out[i] + in[i].len);
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -283,8 +285,8 @@ static __attribute__((flatten)) size_t find_group(const cistern *c, struct group
 		size_t len = in[i].len;
 		uint64_t hash = group->hash[i];
 
-		if (TABLE_UNLIKELY(!out[i]) ||
-		    TABLE_UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
+		if (UNLIKELY(!out[i]) ||
+		    UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
 			out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
 		found += out[i] != NULL;
 	}
@@ -339,8 +341,7 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 				missing[left++] = at;
 				continue;
 			}
-			keys[at].wanted = shard_wanted(in[at].data, in[at].len, hash);
-			keys[at].hash = hash;
+			shard_key_init(&keys[at], in[at].data, in[at].len, hash);
 			of_shard[count++] = &keys[at];
 		}
 		nmissing = left;

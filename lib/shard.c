@@ -264,14 +264,14 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 	char *str;
 
 	table = current_table(shard, common, &word);
-	if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET))
+	if (UNLIKELY(word & DIRECTORY_OWN_SECRET))
 		hash = shard_own_hash(&table, wanted);
 	key->str = table_find(&table, &common->layout, wanted, hash);
 	key->is_new = !key->str;
 	if (key->str)
 		return true;
 
-	if (TABLE_UNLIKELY(shard->strings >= shard->limit)) {
+	if (UNLIKELY(shard->strings >= shard->limit)) {
 		if (grow(shard, common, next_log2(shard, &table)))
 			table = current_table(shard, common, &word);
 		else if (shard->slots == 0 ||
@@ -279,7 +279,7 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 			return false;
 	}
 	place = table_seek(&table, hash);
-	if (TABLE_UNLIKELY(place.probed > PROBE_LIMIT) && rekey(shard, common, word)) {
+	if (UNLIKELY(place.probed > PROBE_LIMIT) && rekey(shard, common, word)) {
 		table = current_table(shard, common, &word);
 		hash = shard_own_hash(&table, wanted);
 		place = table_seek(&table, hash);

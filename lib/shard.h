@@ -103,7 +103,7 @@ void shard_walk_begin(struct shard *shard, const struct shard_common *common,
 void shard_stats_add(struct shard *shard, cistern_shard_stats *out);
 
 /* The table that a directory word describes, and the hash of bytes in it. */
-TABLE_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
+ALWAYS_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
 {
 	struct table table;
 
@@ -117,7 +117,7 @@ static inline const struct secret *shard_own_secret(const struct table *table)
 	return (const struct secret *)(const void *)(table->buckets - SHARD_SECRET_BUCKETS);
 }
 
-TABLE_INLINE directory_word *shard_word(const struct shard_common *common, uint64_t hash)
+ALWAYS_INLINE directory_word *shard_word(const struct shard_common *common, uint64_t hash)
 {
 	return &common->directory[hash_shard(hash) & common->shard_mask];
 }
@@ -125,9 +125,14 @@ TABLE_INLINE directory_word *shard_word(const struct shard_common *common, uint6
 /* The hash of the same bytes in a table with a secret of its own. */
 uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted);
 
-static inline struct wanted shard_wanted(const char *s, size_t len, uint64_t hash)
+static inline void shard_key_init(struct shard_key *key, const char *s, size_t len, uint64_t hash)
 {
-	return (struct wanted){.s = s, .len = len, .header = entry_header(len, hash_byte(hash))};
+	key->wanted.s = s;
+	key->wanted.len = len;
+	key->wanted.header = entry_header(len, hash_byte(hash));
+	key->wanted.parts = NULL;
+	key->wanted.nparts = 0;
+	key->hash = hash;
 }
 
 /*
@@ -140,7 +145,7 @@ const char *shard_find(const struct shard_common *common, uintptr_t word,
  * Where a search for a string of that hash begins. In a table with a secret of its own this is a bucket at
  * random, which does no harm: what is found there has been compared, and a miss is looked for again.
  */
-TABLE_INLINE struct bucket *shard_first_bucket(const struct shard_common *common, uint64_t hash)
+ALWAYS_INLINE struct bucket *shard_first_bucket(const struct shard_common *common, uint64_t hash)
 {
 	/* acquire: pairs with B1 */
 	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
@@ -150,14 +155,14 @@ TABLE_INLINE struct bucket *shard_first_bucket(const struct shard_common *common
 }
 
 /* A first look, inline, for strings of up to ENTRY_SHORT bytes. NULL says nothing. */
-TABLE_INLINE const char *shard_peek(const struct shard_common *common, const char *s, size_t len,
+ALWAYS_INLINE const char *shard_peek(const struct shard_common *common, const char *s, size_t len,
                                     uint64_t hash)
 {
 	uint32_t ref = bucket_candidate(shard_first_bucket(common, hash), hash);
 	const char *str = entry_str(&common->layout, ref);
 
-	if (TABLE_UNLIKELY(ref == 0) ||
-	    TABLE_UNLIKELY(entry_load_header(str) != entry_header(len, hash_byte(hash))))
+	if (UNLIKELY(ref == 0) ||
+	    UNLIKELY(entry_load_header(str) != entry_header(len, hash_byte(hash))))
 		return NULL;
 	return entry_short_equal(str, s, len) ? str : NULL;
 }

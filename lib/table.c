@@ -41,7 +41,7 @@ const char *table_find(const struct table *table, const struct entry_layout *lay
 		for (; matches; matches &= matches - 1) {
 			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
 			 * emptied in between */
-			uint32_t ref = atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
+			uint32_t ref = atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
 			                                    memory_order_relaxed);
 			const char *str = entry_str(layout, ref);
 
@@ -66,7 +66,7 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash)
 
 		for (; matches; matches &= matches - 1)
 			/* relaxed: only compared */
-			if (atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
+			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
 			                         memory_order_relaxed) == ref)
 				return true;
 		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
@@ -86,7 +86,7 @@ struct place table_seek(const struct table *table, uint64_t hash)
 		unsigned empty = table_match(word0, word1, 0);
 
 		if (empty || !probe_next(table, &probe))
-			return (struct place){probe.bucket, empty ? TABLE_FIRST_BIT(empty) : BUCKET_SLOTS,
+			return (struct place){probe.bucket, empty ? FIRST_BIT(empty) : BUCKET_SLOTS,
 			                      probe.step + 1};
 	}
 }
@@ -128,7 +128,7 @@ bool table_check(const struct table *table, uint64_t strings)
 		if (full & (full + 1)) /* a gap */
 			return false;
 		for (; full; full &= full - 1, count++)
-			if (atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(full)],
+			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(full)],
 			                         memory_order_relaxed) == 0)
 				return false;
 	}

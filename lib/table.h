@@ -22,16 +22,6 @@
 #define TABLE_SWAR 1
 #endif
 
-#if defined(__GNUC__)
-#define TABLE_INLINE        static inline __attribute__((always_inline))
-#define TABLE_PREFETCH(p)   __builtin_prefetch(p)
-#define TABLE_LIKELY(x)     __builtin_expect(!!(x), 1)
-#define TABLE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
-#define TABLE_FIRST_BIT(x)  ((unsigned)__builtin_ctz(x))
-#else
-#error "GNU C is needed here: gcc, clang and icx have it"
-#endif
-
 #define BUCKET_SLOTS 12u
 #define BUCKET_BYTES 64u
 
@@ -76,7 +66,7 @@ static inline uint64_t table_hard_limit(uint64_t buckets)
 }
 
 /* Which of the twelve tags equal tag, as bits 0 to 11. The portable version, tested on every machine. */
-TABLE_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t tag)
+ALWAYS_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t tag)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
 	uint64_t x0 = word0 ^ ones * tag, x1 = word1 ^ ones * tag;
@@ -91,7 +81,7 @@ TABLE_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t t
 	return (m0 | m1 << 8) & 0xFFF;
 }
 
-TABLE_INLINE unsigned table_match(uint64_t word0, uint64_t word1, uint8_t tag)
+ALWAYS_INLINE unsigned table_match(uint64_t word0, uint64_t word1, uint8_t tag)
 {
 #if defined(TABLE_SWAR)
 	return table_match_swar(word0, word1, tag);
@@ -118,13 +108,13 @@ struct probe {
 	uint32_t step;
 };
 
-TABLE_INLINE struct probe probe_start(const struct table *table, uint64_t hash)
+ALWAYS_INLINE struct probe probe_start(const struct table *table, uint64_t hash)
 {
 	return (struct probe){hash_bucket(hash) & table->mask, 0};
 }
 
 /* Moves on; false after the last bucket. */
-TABLE_INLINE bool probe_next(const struct table *table, struct probe *probe)
+ALWAYS_INLINE bool probe_next(const struct table *table, struct probe *probe)
 {
 	if (probe->step == table->mask)
 		return false;
@@ -133,7 +123,7 @@ TABLE_INLINE bool probe_next(const struct table *table, struct probe *probe)
 }
 
 /* Whether a key of that hash once found the bucket with this word 1 full and went on. */
-TABLE_INLINE bool bucket_passed(uint64_t word1, uint64_t hash)
+ALWAYS_INLINE bool bucket_passed(uint64_t word1, uint64_t hash)
 {
 	return word1 >> (BUCKET_FILTER_SHIFT + hash_filter_bit(hash)) & 1;
 }
@@ -162,20 +152,20 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash);
  * The first reference in a bucket whose tag agrees, or 0. Of the bucket where a search begins: nine hits in ten are that one, so it is
  * looked at inline before anything else, and fetched ahead in batches.
  */
-TABLE_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
+ALWAYS_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
 {
 	/* acquire: pairs with A1, as in table_find */
 	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
 	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
 	unsigned matches = table_match(word0, word1, hash_tag(hash));
 
-	if (TABLE_UNLIKELY(!matches))
+	if (UNLIKELY(!matches))
 		return 0;
 	/* relaxed: as in table_find */
-	return atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)], memory_order_relaxed);
+	return atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)], memory_order_relaxed);
 }
 
-TABLE_INLINE struct bucket *table_bucket(const struct table *table, uint64_t hash)
+ALWAYS_INLINE struct bucket *table_bucket(const struct table *table, uint64_t hash)
 {
 	return &table->buckets[hash_bucket(hash) & table->mask];
 }
