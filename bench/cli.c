@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "harness.h"
 
 const char *cli_program = "bench";
 
@@ -211,6 +212,11 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 	case CLI_SET:
 		cli_knob_pair(&common->config, "--set", optarg);
 		return true;
+	case CLI_CLOCK:
+		if (strcmp(optarg, "wall") != 0 && strcmp(optarg, "cpu") != 0)
+			cli_usage("--clock: '%.80s' is neither wall nor cpu", optarg);
+		harness_use_clock(*optarg == 'c' ? HARNESS_CPU : HARNESS_WALL);
+		return true;
 	case CLI_FORMAT:
 		common->format = format_named(optarg);
 		return true;
@@ -259,6 +265,10 @@ void cli_help_common(FILE *f)
 	    "  --distinct-random    each string once, in random order\n"
 	    "\nOthers:\n"
 	    "  --set KEY=VALUE      fix a knob of cistern; may be given more than once\n"
+	    "  --clock CLOCK        wall (default), or cpu: the processor time of the slowest "
+	    "thread, for\n"
+	    "                       machines that others use meanwhile; it leaves out waiting for "
+	    "locks\n"
 	    "  --format FORMAT      table (default), csv or json\n"
 	    "  --help, --version\n",
 	    f);

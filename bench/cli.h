@@ -57,7 +57,6 @@ struct cli_common {
 	struct corpus_request corpus;
 	cistern_config config;
 	enum report_format format;
-	bool verbose;
 };
 
 enum {
@@ -68,6 +67,7 @@ enum {
 	CLI_SEED,
 	CLI_DISTINCT,
 	CLI_SET,
+	CLI_CLOCK,
 	CLI_FORMAT,
 	CLI_HELP,
 	CLI_VERSION,
@@ -82,6 +82,7 @@ enum {
 	    {"seed", required_argument, NULL, CLI_SEED},                                           \
 	    {"distinct-random", no_argument, NULL, CLI_DISTINCT},                                  \
 	    {"set", required_argument, NULL, CLI_SET},                                             \
+	    {"clock", required_argument, NULL, CLI_CLOCK},                                         \
 	    {"format", required_argument, NULL, CLI_FORMAT},                                       \
 	    {"help", no_argument, NULL, CLI_HELP},                                                 \
 	{                                                                                          \

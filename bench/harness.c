@@ -112,15 +112,37 @@ struct worker {
 	void *arg;
 	pthread_barrier_t *start;
 	uint64_t began, ended;
+	uint64_t cpu;
 };
+
+static enum harness_clock measured_clock = HARNESS_WALL;
+
+void harness_use_clock(enum harness_clock clock)
+{
+	measured_clock = clock;
+}
+
+enum harness_clock harness_clock_used(void)
+{
+	return measured_clock;
+}
+
+static uint64_t thread_cpu(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
 
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 	pthread_barrier_wait(w->start);
+	uint64_t cpu = thread_cpu();
 	w->began = harness_now();
 	w->fn(w->number, w->arg);
 	w->ended = harness_now();
+	w->cpu = thread_cpu() - cpu;
 	return NULL;
 }
 
@@ -137,16 +159,20 @@ uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), voi
 		if (error)
 			cli_fail("cannot start thread %u of %u: %s", i + 1, n, strerror(error));
 	}
-	uint64_t began = UINT64_MAX, ended = 0;
+	uint64_t began = UINT64_MAX, ended = 0, cpu = 1;
 	for (unsigned i = 0; i < n; i++) {
 		pthread_join(workers[i].handle, NULL);
 		if (workers[i].began < began)
 			began = workers[i].began;
 		if (workers[i].ended > ended)
 			ended = workers[i].ended;
+		if (workers[i].cpu > cpu)
+			cpu = workers[i].cpu;
 	}
 	pthread_barrier_destroy(&start);
 	harness_pages_free(workers, size);
+	if (measured_clock == HARNESS_CPU)
+		return cpu;
 	return ended > began ? ended - began : 1; /* rates divide by it */
 }
 

@@ -31,6 +31,15 @@ void *harness_pages(size_t size);
 void harness_pages_free(void *p, size_t size);
 
 /*
+ * What harness_threads measures: time on the wall (the default), or the processor time of the
+ * thread that took most of it. The latter leaves out what other processes took, and also what
+ * threads waited for each other.
+ */
+enum harness_clock { HARNESS_WALL, HARNESS_CPU };
+void harness_use_clock(enum harness_clock clock);
+enum harness_clock harness_clock_used(void);
+
+/*
  * Runs fn on each of n threads and returns the nanoseconds from when the first began to when the
  * last ended. All wait for each other before they begin. fn gets its thread's number and arg.
  */

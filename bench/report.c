@@ -117,6 +117,9 @@ void report_machine(struct report *r)
 	if (uname(&system) == 0)
 		report_fact(r, "kernel", "%s %s %s", system.sysname, system.release,
 			    system.machine);
+	if (harness_clock_used() == HARNESS_CPU)
+		report_fact(r, "clock",
+			    "processor time of the slowest thread, not time on the wall");
 	FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
 	if (f) {
 		char line[128] = "";

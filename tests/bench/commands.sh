@@ -40,6 +40,7 @@ for program in $sweep $compare $startup; do
 	expect "$program: a number too large" refused 2 "--seed: '99999999999999999999' is not" \
 		$program --seed 99999999999999999999
 	expect "$program: an unknown format" refused 2 "--format: 'xml' is none of" $program --format xml
+	expect "$program: an unknown clock" refused 2 "--clock: 'sun' is neither" $program --clock sun
 	expect "$program: an unknown generator" refused 2 "--generate: 'words' is neither" \
 		$program --generate words
 	expect "$program: a corpus that is not there" refused 1 "$scratch/none: No such file" \
