@@ -14,7 +14,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -329,7 +328,7 @@ static int generations(int generation)
 
 static void fork_under_load(support_worker *worker)
 {
-	size_t i, children = support_scaled(50);
+	size_t i, children = support_scaled(30);
 
 	if (worker->index != 0) {
 		make_load(worker);
