@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit.c - see unit.h. Since the unit tests link the library's objects, a function defined here is the one that
+ * lib/os.c calls.
+ */
+#include "unit.h"
+
+#include "os.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#ifdef HAVE_SYS_RANDOM_H
+#include <sys/random.h>
+#endif
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+
+struct unit_calls unit_calls = {.commit_successes_left = UINT64_MAX};
+
+/* The allocation of an impossible size is a test here, not a mistake. */
+VISIBLE const char *__asan_default_options(void);
+VISIBLE const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+VISIBLE const char *__tsan_default_options(void);
+VISIBLE const char *__tsan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+VISIBLE int mprotect(void *p, size_t size, int protection)
+{
+	uintptr_t at = (uintptr_t)p;
+
+	if (at >= unit_calls.commit_from && at < unit_calls.commit_to) {
+		uint64_t left = unit_calls.commit_successes_left;
+
+		do {
+			if (left == 0) {
+				errno = ENOMEM;
+				return -1;
+			}
+		} while (!atomic_compare_exchange_weak(&unit_calls.commit_successes_left, &left, left - 1));
+	}
+	if (syscall(SYS_mprotect, p, size, protection) != 0)
+		return -1;
+	unit_calls.commits++;
+	return 0;
+}
+
+VISIBLE int madvise(void *p, size_t size, int advice)
+{
+#ifdef MADV_POPULATE_WRITE
+	if (advice == MADV_POPULATE_WRITE) {
+		uint64_t most = unit_calls.populate_max;
+
+		unit_calls.populates++;
+		unit_calls.populated += size;
+		while (most < size &&
+		       !atomic_compare_exchange_weak(&unit_calls.populate_max, &most, size))
+			;
+	}
+#endif
+	if (advice == MADV_DONTNEED && unit_calls.discard_fails) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_madvise, p, size, advice);
+}
+
+#ifdef HAVE_SYS_RANDOM_H
+VISIBLE ssize_t getrandom(void *buf, size_t size, unsigned flags)
+{
+	if (unit_calls.random_fails > 0) {
+		unit_calls.random_fails--;
+		errno = ENOSYS;
+		return -1;
+	}
+	if (unit_calls.random_short > 0) {
+		if (unit_calls.random_short-- % 2 == 0) {
+			errno = EINTR;
+			return -1;
+		}
+		size = 1;
+	}
+	return syscall(SYS_getrandom, buf, size, flags);
+}
+#endif
+
+void unit_commits_fail(const struct range *range)
+{
+	unit_calls.commit_successes_left = 0;
+	unit_calls.commit_from = (uintptr_t)range->base;
+	unit_calls.commit_to = (uintptr_t)range->base + range->capacity;
+}
+
+void unit_commits_work(void)
+{
+	unit_calls.commit_to = 0;
+	unit_calls.commit_successes_left = UINT64_MAX;
+}
+
+static void open_files(rlim_t most)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = most == RLIM_INFINITY ? limit.rlim_max : most;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+void unit_random_fails(void)
+{
+	unit_calls.random_fails = UINT32_MAX;
+	open_files(0);
+}
+
+void unit_random_works(void)
+{
+	unit_calls.random_fails = 0;
+	open_files(RLIM_INFINITY);
+}
+
+int unit_child(int (*fn)(void *arg), void *arg)
+{
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		/* sanitizers report a signal and exit; here dying by it is what is asked for */
+		signal(SIGSEGV, SIG_DFL);
+		signal(SIGBUS, SIG_DFL);
+		signal(SIGABRT, SIG_DFL);
+		_exit(fn(arg));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return status;
+}
+
+void unit_space_open(struct unit_space *s, size_t size, uint64_t limit,
+                     const struct range_config *config)
+{
+	static const struct range_config plain = {.hugepages = CISTERN_HUGEPAGES_NEVER};
+
+	s->size = size;
+	s->base = os_reserve(size);
+	ck_assert_ptr_nonnull(s->base);
+	s->budget.limit = limit;
+	atomic_init(&s->budget.committed, 0);
+	range_open(&s->range, s->base, size, 0, &s->budget, config ? config : &plain,
+	           LOCK_RANK_RANGE);
+}
+
+void unit_space_close(struct unit_space *s)
+{
+	range_close(&s->range);
+	os_release(s->base, s->size);
+}
+
+size_t unit_committed(const struct unit_space *s)
+{
+	return atomic_load(&((struct unit_space *)s)->range.committed);
+}
+
+cistern_stats unit_stats(const cistern *c)
+{
+	cistern_stats stats = {.size = sizeof stats};
+
+	ck_assert_int_eq(cistern_stats_get(c, &stats), 0);
+	return stats;
+}
+
+struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word)
+{
+	*word = atomic_load(&c->common.directory[shard]);
+	return shard_table(&c->common, *word);
+}
+
+void unit_check_accounts(const cistern *c)
+{
+	cistern_stats s = unit_stats(c);
+
+	ck_assert_uint_eq(s.committed_bytes, s.payload_bytes + s.overhead_bytes + s.slack_bytes +
+	                                         s.table_bytes + s.retired_bytes + s.free_bytes +
+	                                         s.control_bytes);
+	ck_assert_uint_eq(s.committed_bytes, atomic_load(&((cistern *)c)->budget.committed));
+	ck_assert_uint_le(s.committed_bytes, c->budget.limit);
+	ck_assert_uint_le(s.emptied_bytes, s.retired_bytes);
+	ck_assert_uint_le(s.strings, s.slots);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit.h - what suites of internals share: a range to play with, system calls that fail on demand, children
+ * that may die.
+ */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+
+#include "interner.h"
+#include "support.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNIT_SANITIZED 1
+#endif
+#endif
+#ifndef UNIT_SANITIZED
+#define UNIT_SANITIZED 0
+#endif
+
+/* ---------------------------------------------------------------- a range of one's own */
+
+struct unit_space {
+	struct budget budget;
+	struct range range;
+	void *base;
+	size_t size;
+};
+
+/* Opens s->range over size reserved bytes, none of them committed. config may be NULL. */
+void unit_space_open(struct unit_space *s, size_t size, uint64_t limit,
+                     const struct range_config *config);
+void unit_space_close(struct unit_space *s);
+
+/* What the range has committed. */
+size_t unit_committed(const struct unit_space *s);
+
+/* ---------------------------------------------------------------- system calls */
+
+/*
+ * unit.c puts itself between lib/os.c and the C library: it counts these calls and has them fail while
+ * the test says so.
+ */
+extern struct unit_calls {
+	/* mprotect of memory in [from, to) gives ENOMEM after so many successes */
+	_Atomic uintptr_t commit_from, commit_to;
+	_Atomic uint64_t commit_successes_left;
+	_Atomic uint64_t commits;      /* calls that succeeded */
+	_Atomic bool discard_fails;    /* MADV_DONTNEED gives EINVAL, as after mlockall */
+	_Atomic uint64_t populates;    /* calls of MADV_POPULATE_WRITE ... */
+	_Atomic uint64_t populated;    /* ... and the bytes they were for */
+	_Atomic uint64_t populate_max; /* the most in one call */
+	_Atomic unsigned random_fails; /* so many calls of getrandom give ENOSYS */
+	_Atomic unsigned random_short; /* so many give EINTR, then one byte */
+} unit_calls;
+
+/* From now on committing memory of the range fails. unit_commits_work ends that. */
+void unit_commits_fail(const struct range *range);
+void unit_commits_work(void);
+
+/*
+ * From now on the process gets no random bytes, neither from the call nor from the device (it cannot open any
+ * file). unit_random_works ends that.
+ */
+void unit_random_fails(void);
+void unit_random_works(void);
+
+/* ---------------------------------------------------------------- children */
+
+/* Runs fn in a child and gives what waitpid says of it. */
+int unit_child(int (*fn)(void *arg), void *arg);
+
+/* ---------------------------------------------------------------- interners */
+
+/* The figures of an interner. */
+cistern_stats unit_stats(const cistern *c);
+
+/* The table of a shard as of now. */
+struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word);
+
+/* Checks the identity of the accounts and that no limit is passed. */
+void unit_check_accounts(const cistern *c);
+
+#endif
