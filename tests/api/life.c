@@ -313,7 +313,7 @@ static int generations(int generation)
 	if (pid == 0) {
 		int wrong;
 
-		alarm(120);
+		child_deadline(60);
 		wrong = work_in_child(generation);
 		if (!wrong && generation == 0)
 			wrong = generations(1);
