@@ -356,6 +356,36 @@ START_TEST(slab_size_becomes_a_multiple_of_64)
 }
 END_TEST
 
+START_TEST(every_slab_size_and_slab_max_in_range_work)
+{
+	static const uint64_t sizes[] = {256, 257, 300, 4096, 4097};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (uint64_t more = 0; more < 140; more += 7) {
+			cistern_config config = defaults(), out;
+			char text[24];
+			cistern *c;
+
+			config.slab_size = sizes[i];
+			config.growth_interval = 1;
+			config.shards = 1;
+			/* what text may say a struct may say too */
+			sprintf(text, "%llu", (unsigned long long)(sizes[i] + more));
+			ck_assert_int_eq(cistern_config_set(&config, "slab_max", text), 0);
+			ck_assert(config_normalize(&config, &out));
+			ck_assert_uint_ge(out.slab_max, out.slab_size);
+			ck_assert_uint_eq(out.slab_max % 64, 0);
+			ck_assert_uint_lt(out.slab_max, sizes[i] + more + 64);
+			c = cistern_create(&config);
+			ck_assert_ptr_nonnull(c);
+			for (uint32_t k = 0; k < 1000; k++)
+				unit_must(cistern_intern(c, (const char *)&k, sizeof k));
+			unit_check_accounts(c);
+			cistern_destroy(c);
+		}
+}
+END_TEST
+
 START_TEST(slab_max_follows_a_larger_slab_size_unless_it_was_set)
 {
 	cistern_config config = defaults(), out;
@@ -473,6 +503,7 @@ static Suite *make(void)
 	support_add(s, null_stands_for_the_defaults);
 	support_add(s, shards_become_a_power_of_two);
 	support_add(s, slab_size_becomes_a_multiple_of_64);
+	support_add(s, every_slab_size_and_slab_max_in_range_work);
 	support_add(s, slab_max_follows_a_larger_slab_size_unless_it_was_set);
 	support_add(s, fields_out_of_range_are_refused);
 	support_add(s, structs_of_other_versions_are_told_apart);
