@@ -309,6 +309,7 @@ START_TEST(a_builder_is_interned_with_all_its_bytes)
 	errno = 0;
 	ck_assert_ptr_null(cistern_buf_intern(NULL, &b));
 	ck_assert_int_eq(errno, EINVAL);
+	unit_check_accounts(c);
 	cistern_buf_release(&b);
 	cistern_destroy(c);
 }

@@ -354,7 +354,7 @@ START_TEST(a_rekey_that_fails_keeps_the_old_table)
 	uintptr_t before, after;
 	struct secret own;
 
-	ck_assert_int_eq(cistern_reserve(c, 20000), 0);
+	ck_assert_int_eq(cistern_reserve(c, 1300), 0);
 	flood(c, &secret, 0, 760);
 	unit_table(c, 0, &before);
 	unit_use_up(&c->common.tables);
@@ -369,10 +369,10 @@ START_TEST(a_rekey_that_fails_keeps_the_old_table)
 	check_found(c, &secret, 0, 1200);
 
 	/* it is tried again once the table has doubled */
-	flood(c, &secret, 1200, 25000);
+	flood(c, &secret, 1200, 3000);
 	ck_assert_uint_eq(unit_stats(c).rekeys, 1);
 	ck_assert(own_secret(c, &own));
-	check_found(c, &secret, 0, 25000);
+	check_found(c, &secret, 0, 3000);
 	cistern_destroy(c);
 }
 END_TEST

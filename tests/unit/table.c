@@ -381,14 +381,36 @@ END_TEST
 
 START_TEST(a_tag_whose_reference_was_emptied_is_no_match)
 {
+	uint64_t number = 1;
 	struct shelf shelf;
+	char *none;
 
 	shelf_open(&shelf, 0);
 	shelf_add(&shelf, 0);
+	/* not even if what lies where reference 0 leads looks just like it */
+	none = (char *)entry_str(&shelf.layout, 0);
+	entry_frame(&shelf.layout, none, 8, 0);
+	memcpy(none, &number, 8);
+	ck_assert_ptr_nonnull(shelf_find(&shelf, 1, 0));
 	atomic_store(&shelf.table.buckets[0].refs[0], 0);
 	ck_assert_ptr_null(shelf_find(&shelf, 1, 0));
 	ck_assert_uint_eq(table_candidate(&shelf.table, 0), 0);
 	shelf_close(&shelf);
+}
+END_TEST
+
+START_TEST(a_search_ends_whatever_the_filters_say)
+{
+	for (unsigned log2 = 0; log2 <= 10; log2++) {
+		struct shelf shelf;
+
+		shelf_open(&shelf, log2);
+		for (uint32_t i = 0; i <= shelf.table.mask; i++)
+			atomic_store(&shelf.table.buckets[i].words[1], ~BUCKET_TAGS_1);
+		ck_assert_ptr_null(shelf_find(&shelf, 1, support_seed()));
+		ck_assert(!table_holds(&shelf.table, 1, support_seed()));
+		shelf_close(&shelf);
+	}
 }
 END_TEST
 
@@ -568,6 +590,7 @@ static Suite *make(void)
 	support_add(s, a_search_ends_where_its_filter_bit_is_not_set);
 	support_add(s, the_candidate_is_in_the_first_bucket_and_has_the_tag);
 	support_add(s, a_tag_whose_reference_was_emptied_is_no_match);
+	support_add(s, a_search_ends_whatever_the_filters_say);
 	support_add(s, check_finds_gaps_missing_references_and_wrong_counts);
 	support_add(s, pieces_are_compared_with_the_whole);
 	support_add_slow(s, honest_keys_at_full_load_probe_less_than_the_limit, 120);
