@@ -104,7 +104,7 @@ typedef struct cistern_config {
 	uint32_t shards;             /* 0: chosen from the number of processors */
 	uint32_t growth_interval;    /* slabs of a shard before its slab size doubles; 0: never */
 	uint64_t slab_size;          /* bytes */
-	uint64_t slab_max;           /* bytes; slab size never grows beyond */
+	uint64_t slab_max;           /* bytes; slab size never grows beyond; its default follows slab_size */
 	uint64_t max_bytes;          /* bytes of address range for strings */
 	uint64_t memory_limit;       /* bytes committed at most, strings and tables together; 0: none */
 	uint64_t max_len;            /* longest string accepted; 0: none */
@@ -200,7 +200,8 @@ CISTERN_API void cistern_config_init(cistern_config *config);
 
 /*
  * Sets the knob called key from text, as environment variables do: sizes may end in K, M or G (powers of
- * 1024), switches are on or off. Returns 0, or -1 and leaves config as it was:
+ * 1024), switches are on or off. slab_max is held against the slab_size set so far. Returns 0, or -1 and
+ * leaves config as it was:
  *   ENOENT  no knob is called key
  *   EINVAL  value is not of the knob's form, or an argument is NULL
  *   ERANGE  value is outside the knob's range
@@ -244,7 +245,7 @@ CISTERN_API cistern *cistern_default(void);
 /*
  * Settles the default interner's knobs in place of the environment. Returns 0, or -1:
  *   EBUSY           it exists already
- *   EINVAL, E2BIG   as cistern_create
+ *   EINVAL, E2BIG   as cistern_create; EINVAL for NULL, too
  */
 CISTERN_API int cistern_default_configure(const cistern_config *config);
 

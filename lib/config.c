@@ -272,6 +272,22 @@ static void variable_name(char name[64], const char *key)
 	name[n] = '\0';
 }
 
+/* One line, whatever the value holds: its start only, and no control characters. */
+static void report(const char *name, const char *value, const char *accepts)
+{
+	char shown[41];
+	size_t n = 0;
+
+	for (; n < sizeof shown - 1 && value[n]; n++) {
+		unsigned char ch = (unsigned char)value[n];
+
+		shown[n] = (char)(ch < 0x20 || ch == 0x7f ? '?' : ch);
+	}
+	shown[n] = '\0';
+	fprintf(stderr, "cistern: %s=%s%s refused, accepts %s\n", name, shown,
+	        value[n] ? "..." : "", accepts);
+}
+
 int cistern_config_from_env(cistern_config *config)
 {
 	int refused = 0;
@@ -290,9 +306,7 @@ int cistern_config_from_env(cistern_config *config)
 		if (!value || set(config, knob, value) == 0)
 			continue;
 		refused++;
-		/* a value may be of any length and hold anything: show its start only */
-		fprintf(stderr, "cistern: %s=%.40s%s refused, accepts %s\n", name, value,
-		        strlen(value) > 40 ? "..." : "", knob->public.accepts);
+		report(name, value, knob->public.accepts);
 	}
 	return refused;
 }
@@ -312,6 +326,17 @@ bool config_struct_fits(const void *theirs, size_t size, size_t least, size_t ou
 			errno = E2BIG;
 			return false;
 		}
+	return true;
+}
+
+bool config_hand_out(void *theirs, size_t size, const void *ours, size_t ours_size)
+{
+	size_t known = size < ours_size ? size : ours_size;
+
+	if (!config_struct_fits(theirs, size, ours_size, ours_size))
+		return false;
+	memcpy((char *)theirs + sizeof(size_t), (const char *)ours + sizeof(size_t),
+	       known - sizeof(size_t));
 	return true;
 }
 

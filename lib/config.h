@@ -29,4 +29,10 @@ bool config_normalize(const cistern_config *in, cistern_config *out);
  */
 bool config_struct_fits(const void *theirs, size_t size, size_t least, size_t ours);
 
+/*
+ * Fills a caller's struct that begins with its size from one of ours, as far as it goes; its size stays. False
+ * with EINVAL or E2BIG as config_struct_fits.
+ */
+bool config_hand_out(void *theirs, size_t size, const void *ours, size_t ours_size);
+
 #endif

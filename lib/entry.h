@@ -24,6 +24,7 @@
 #define CISTERN_LIB_ENTRY_H
 
 #include "cistern.h"
+#include "compiler.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -155,33 +156,59 @@ static inline uint32_t entry_load32(const char *p)
 	return word;
 }
 
+/* Two words at a time, in a vector register where the machine has them: GNU C. */
+typedef uint64_t entry_pair __attribute__((vector_size(16)));
+
+static inline entry_pair entry_differ16(const char *a, const char *b)
+{
+	entry_pair x, y;
+
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return x ^ y;
+}
+
 /*
- * Whether len bytes are equal. Inline for the lengths that symbols have, since a call of memcmp costs more
- * than the comparison; never reads beyond len, as the caller's string may end at an unreadable page.
+ * Whether len bytes are equal, len up to ENTRY_SHORT. Inline, since a call of memcmp costs more than the comparison;
+ * never reads beyond len, as the caller's string may end at an unreadable page. The branches are those of
+ * XXH3 for the same length, which the processor has just seen: having guessed there, it predicts them here.
  */
+#define ENTRY_SHORT 128
+
+static inline bool entry_short_equal(const char *a, const char *b, size_t len)
+{
+	const char *a_end = a + len, *b_end = b + len;
+	entry_pair differ;
+
+	if (len <= 16) {
+		if (len > 8)
+			return ((entry_load64(a) ^ entry_load64(b)) |
+			        (entry_load64(a_end - 8) ^ entry_load64(b_end - 8))) == 0;
+		if (len >= 4)
+			return ((entry_load32(a) ^ entry_load32(b)) |
+			        (entry_load32(a_end - 4) ^ entry_load32(b_end - 4))) == 0;
+		if (len > 0)
+			return ((a[0] ^ b[0]) | (a[len >> 1] ^ b[len >> 1]) |
+			        (a_end[-1] ^ b_end[-1])) == 0;
+		return true;
+	}
+	differ = entry_differ16(a, b) | entry_differ16(a_end - 16, b_end - 16);
+	if (len > 32) {
+		if (len > 64) {
+			if (len > 96)
+				differ |= entry_differ16(a + 48, b + 48) |
+				          entry_differ16(a_end - 64, b_end - 64);
+			differ |= entry_differ16(a + 32, b + 32) |
+			          entry_differ16(a_end - 48, b_end - 48);
+		}
+		differ |= entry_differ16(a + 16, b + 16) | entry_differ16(a_end - 32, b_end - 32);
+	}
+	return (differ[0] | differ[1]) == 0;
+}
+
 static inline bool entry_bytes_equal(const char *a, const char *b, size_t len)
 {
-	if (len > 64)
-		return memcmp(a, b, len) == 0;
-	if (len >= 16) {
-		const char *a_end = a + len - 16, *b_end = b + len - 16;
-		uint64_t differ = (entry_load64(a_end) ^ entry_load64(b_end)) |
-		                  (entry_load64(a_end + 8) ^ entry_load64(b_end + 8));
-
-		for (; a < a_end; a += 16, b += 16)
-			differ |= (entry_load64(a) ^ entry_load64(b)) |
-			          (entry_load64(a + 8) ^ entry_load64(b + 8));
-		return differ == 0;
-	}
-	if (len >= 8)
-		return ((entry_load64(a) ^ entry_load64(b)) |
-		        (entry_load64(a + len - 8) ^ entry_load64(b + len - 8))) == 0;
-	if (len >= 4)
-		return ((entry_load32(a) ^ entry_load32(b)) |
-		        (entry_load32(a + len - 4) ^ entry_load32(b + len - 4))) == 0;
-	if (len == 0)
-		return true;
-	return a[0] == b[0] && a[len >> 1] == b[len >> 1] && a[len - 1] == b[len - 1];
+	return len <= ENTRY_SHORT ? entry_short_equal(a, b, len) : memcmp(a, b, len) == 0;
 }
 
 /* Whether str holds exactly these bytes; header is what entry_header says of them. */

@@ -26,6 +26,11 @@ void secret_from_seed(struct secret *secret, uint64_t seed)
 	}
 }
 
+uint64_t hash_bytes(const struct secret *secret, const char *s, size_t len)
+{
+	return XXH3_64bits_withSecret(s, len, secret->bytes, sizeof secret->bytes);
+}
+
 uint64_t hash_parts(const struct secret *secret, const cistern_span *parts, size_t nparts)
 {
 	XXH3_state_t state;

@@ -16,6 +16,7 @@
 #define CISTERN_LIB_HASH_H
 
 #include "cistern.h"
+#include "compiler.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -34,8 +35,15 @@ bool secret_draw(struct secret *secret);
 /* The secret that goes with a fixed seed: the same on every machine, no protection from floods. */
 void secret_from_seed(struct secret *secret, uint64_t seed);
 
-static inline uint64_t hash_bytes(const struct secret *secret, const char *s, size_t len)
+uint64_t hash_bytes(const struct secret *secret, const char *s, size_t len);
+
+/* The same, inline, for len up to HASH_SHORT: for the way of a hit. */
+#define HASH_SHORT 128 /* XXH3 has straight-line code up to there */
+
+ALWAYS_INLINE uint64_t hash_short_bytes(const struct secret *secret, const char *s, size_t len)
 {
+	if (len > HASH_SHORT)
+		__builtin_unreachable();
 	return XXH3_64bits_withSecret(s, len, secret->bytes, sizeof secret->bytes);
 }
 
@@ -67,9 +75,10 @@ static inline uint8_t hash_byte(uint64_t hash)
 	return (uint8_t)(hash >> 32);
 }
 
-static inline uint32_t hash_filter_bit(uint64_t hash)
+/* 0 to 31. */
+static inline unsigned hash_filter_bit(uint64_t hash)
 {
-	return (uint32_t)1 << (hash >> 32 & 31);
+	return hash >> 32 & 31;
 }
 
 static inline uint32_t hash_bucket(uint64_t hash)

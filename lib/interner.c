@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interner.c - the facade: checks arguments, answers hits without a lock, sends misses to their shard, and makes
- * and frees interners.
+ * interner.c - the facade: checks arguments, answers hits without a lock and sends misses to their shard.
  *
  * A hit is: hash, load the shard's directory word (acquire, pairs with B1), search that table, done. It writes
  * nothing, anywhere. A miss means nothing yet if the directory word has changed meanwhile: the table searched
@@ -15,61 +14,34 @@
  */
 #include "interner.h"
 
-#include "config.h"
-#include "os.h"
-
-#include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
-#define RANGE_LEAST ((size_t)1 << 20) /* a reservation is not halved below that */
-#define GROUP       32u               /* strings of a batch that are in flight together */
-
-#define STRINGIFY(x) #x
-#define VERSION(major, minor, patch) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(patch)
-
-const char *cistern_version(void)
-{
-	return VERSION(CISTERN_VERSION_MAJOR, CISTERN_VERSION_MINOR, CISTERN_VERSION_PATCH);
-}
+#define GROUP 32u /* strings of a batch that are in flight together */
 
 /* ---- finding ---- */
 
-static inline struct wanted wanted_bytes(const char *s, size_t len, uint64_t hash)
+/*
+ * A short string is looked for inline, with shard_peek; what that does not find, and what is long or looks wrong, goes
+ * to a function apart. So the way of a hit has no call and keeps everything in registers. flatten: the hash is
+ * inlined, too.
+ */
+ALWAYS_INLINE bool is_short(const cistern *c, const char *s, size_t len)
 {
-	return (struct wanted){.s = s, .len = len, .header = entry_header(len, hash_byte(hash))};
+	return c && s && len <= c->common.short_len;
 }
 
-/* One search in the table that `word` describes. hash is under the interner's secret. */
-TABLE_INLINE const char *search(const struct shard_common *common, uintptr_t word,
-                                const struct wanted *wanted, uint64_t hash)
+/* Looks until it finds the string or has searched a table that is still in use afterwards. */
+static NOINLINE const char *find(const cistern *c, const char *s, size_t len,
+                                                  uint64_t hash)
 {
-	struct table table = shard_table(common, word);
-
-	if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET))
-		hash = shard_own_hash(&table, wanted);
-	return table_find(&table, &common->layout, wanted, hash);
-}
-
-/* Without the repetition: for callers who look again under the lock when this misses. */
-TABLE_INLINE const char *find_hit(const struct shard_common *common, const struct wanted *wanted,
-                                  uint64_t hash)
-{
-	/* acquire: pairs with B1 */
-	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
-
-	return search(common, word, wanted, hash);
-}
-
-TABLE_INLINE const char *find(const struct shard_common *common, const struct wanted *wanted,
-                              uint64_t hash)
-{
-	directory_word *at = shard_word(common, hash);
+	directory_word *at = shard_word(&c->common, hash);
+	struct shard_key key;
 	/* acquire, both: pair with B1 */
 	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
 
+	shard_key_init(&key, s, len, hash);
 	for (;;) {
-		const char *str = search(common, word, wanted, hash);
+		const char *str = shard_find(&c->common, word, &key.wanted, hash);
 		uintptr_t before = word;
 
 		if (str)
@@ -80,16 +52,28 @@ TABLE_INLINE const char *find(const struct shard_common *common, const struct wa
 	}
 }
 
-const char *cistern_find(const cistern *c, const char *s, size_t len)
+static bool findable(const cistern *c, const char *s, size_t len)
 {
-	struct wanted wanted;
+	return c && (s || len == 0) && len <= c->common.max_len;
+}
+
+static NOINLINE const char *find_any(const cistern *c, const char *s, size_t len)
+{
+	if (!findable(c, s, len))
+		return NULL;
+	return find(c, s, len, hash_bytes(&c->common.secret, s, len));
+}
+
+FLATTEN const char *cistern_find(const cistern *c, const char *s, size_t len)
+{
+	const char *str;
 	uint64_t hash;
 
-	if (!c || (!s && len > 0) || len > c->max_len)
-		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return find(&c->common, &wanted, hash);
+	if (UNLIKELY(!is_short(c, s, len)))
+		return find_any(c, s, len);
+	hash = hash_short_bytes(&c->common.secret, s, len);
+	str = shard_peek(&c->common, s, len, hash);
+	return LIKELY(str) ? str : find(c, s, len, hash);
 }
 
 const char *cistern_find_cstr(const cistern *c, const char *s)
@@ -99,12 +83,7 @@ const char *cistern_find_cstr(const cistern *c, const char *s)
 
 const char *cistern_find_hashed(const cistern *c, const char *s, size_t len, uint64_t hash)
 {
-	struct wanted wanted;
-
-	if (!c || (!s && len > 0) || len > c->max_len)
-		return NULL;
-	wanted = wanted_bytes(s, len, hash);
-	return find(&c->common, &wanted, hash);
+	return findable(c, s, len) ? find(c, s, len, hash) : NULL;
 }
 
 uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
@@ -117,51 +96,65 @@ uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
 /* Whether the string may be interned; decided without reading it. */
 static bool acceptable(const cistern *c, const char *s, size_t len)
 {
-	if (TABLE_UNLIKELY(!c || (!s && len > 0))) {
+	if (!c || (!s && len > 0)) {
 		errno = EINVAL;
 		return false;
 	}
-	if (TABLE_UNLIKELY(len > c->max_len)) {
+	if (len > c->common.max_len) {
 		errno = len > PTRDIFF_MAX ? EOVERFLOW : E2BIG;
 		return false;
 	}
 	return true;
 }
 
-/* The way of a miss: under the shard's lock. */
-static const char *insert(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+/*
+ * Looks once without the lock, then inserts under it. A table that was replaced meanwhile needs no care here:
+ * inserting looks again. The key is filled in where it lies and never copied: to load a struct whose parts
+ * were just stored, the processor waits for all stores before them, and those of inserting miss the cache.
+ */
+static const char *intern_key(cistern *c, struct shard_key *key, bool *is_new)
 {
-	struct shard *shard = &c->shards[hash_shard(hash) & c->common.shard_mask];
-	struct shard_key key = {.wanted = *wanted, .hash = hash};
+	struct shard *shard = &c->shards[hash_shard(key->hash) & c->common.shard_mask];
+	/* acquire: pairs with B1 */
+	uintptr_t word =
+	    atomic_load_explicit(shard_word(&c->common, key->hash), memory_order_acquire);
 
-	if (!shard_intern(shard, &c->common, &key))
+	key->is_new = false;
+	key->str = shard_find(&c->common, word, &key->wanted, key->hash);
+	if (!key->str && !shard_intern(shard, &c->common, key))
 		return NULL;
 	if (is_new)
-		*is_new = key.is_new;
-	return key.str;
+		*is_new = key->is_new;
+	return key->str;
 }
 
-TABLE_INLINE const char *intern(cistern *c, const struct wanted *wanted, uint64_t hash, bool *is_new)
+static NOINLINE const char *intern(cistern *c, const char *s, size_t len,
+                                                    uint64_t hash, bool *is_new)
 {
-	const char *str = find_hit(&c->common, wanted, hash);
+	struct shard_key key;
 
-	if (TABLE_UNLIKELY(!str))
-		return insert(c, wanted, hash, is_new);
-	if (is_new)
-		*is_new = false;
-	return str;
+	shard_key_init(&key, s, len, hash);
+	return intern_key(c, &key, is_new);
 }
 
-const char *cistern_intern(cistern *c, const char *s, size_t len)
+static NOINLINE const char *intern_any(cistern *c, const char *s, size_t len,
+                                                        bool *is_new)
 {
-	struct wanted wanted;
-	uint64_t hash;
-
 	if (!acceptable(c, s, len))
 		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, NULL);
+	return intern(c, s, len, hash_bytes(&c->common.secret, s, len), is_new);
+}
+
+FLATTEN const char *cistern_intern(cistern *c, const char *s, size_t len)
+{
+	const char *str;
+	uint64_t hash;
+
+	if (UNLIKELY(!is_short(c, s, len)))
+		return intern_any(c, s, len, NULL);
+	hash = hash_short_bytes(&c->common.secret, s, len);
+	str = shard_peek(&c->common, s, len, hash);
+	return LIKELY(str) ? str : intern(c, s, len, hash, NULL);
 }
 
 const char *cistern_intern_cstr(cistern *c, const char *s)
@@ -171,31 +164,29 @@ const char *cistern_intern_cstr(cistern *c, const char *s)
 
 const char *cistern_intern_new(cistern *c, const char *s, size_t len, bool *is_new)
 {
-	struct wanted wanted;
-	uint64_t hash;
-
-	if (!acceptable(c, s, len))
-		return NULL;
-	hash = hash_bytes(&c->common.secret, s, len);
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, is_new);
+	return intern_any(c, s, len, is_new);
 }
 
 const char *cistern_intern_hashed(cistern *c, const char *s, size_t len, uint64_t hash)
 {
-	struct wanted wanted;
+	return acceptable(c, s, len) ? intern(c, s, len, hash, NULL) : NULL;
+}
 
-	if (!acceptable(c, s, len))
-		return NULL;
-	wanted = wanted_bytes(s, len, hash);
-	return intern(c, &wanted, hash, NULL);
+/* The concatenation of pieces that are too long to be put together first. */
+static const char *intern_parts(cistern *c, const cistern_span *parts, size_t nparts, size_t len)
+{
+	struct shard_key key;
+
+	shard_key_init(&key, NULL, len, hash_parts(&c->common.secret, parts, nparts));
+	key.wanted.parts = parts;
+	key.wanted.nparts = nparts;
+	return intern_key(c, &key, NULL);
 }
 
 const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts)
 {
 	char joined[4096];
-	struct wanted wanted;
-	uint64_t hash;
+	char *at = joined;
 	size_t len = 0;
 
 	if (!c || (!parts && nparts > 0)) {
@@ -213,24 +204,17 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 		}
 		len += parts[i].len;
 	}
-	if (len <= sizeof joined) {
-		/* short ones are put together here: cheaper than hashing and comparing in pieces */
-		char *at = joined;
-
-		for (size_t i = 0; i < nparts; i++)
-			if (parts[i].len > 0) {
-				memcpy(at, parts[i].data, parts[i].len);
-				at += parts[i].len;
-			}
-		return cistern_intern(c, joined, len);
-	}
 	if (!acceptable(c, "", len))
 		return NULL;
-	hash = hash_parts(&c->common.secret, parts, nparts);
-	wanted = wanted_bytes(NULL, len, hash);
-	wanted.parts = parts;
-	wanted.nparts = nparts;
-	return intern(c, &wanted, hash, NULL);
+	if (len > sizeof joined)
+		return intern_parts(c, parts, nparts, len);
+	/* short ones are put together here: cheaper than hashing and comparing in pieces */
+	for (size_t i = 0; i < nparts; i++)
+		if (parts[i].len > 0) {
+			memcpy(at, parts[i].data, parts[i].len);
+			at += parts[i].len;
+		}
+	return cistern_intern(c, joined, len);
 }
 
 /* ---- batches ---- */
@@ -238,95 +222,72 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 /* A group in flight. */
 struct group {
 	uint64_t hash[GROUP];
-	uintptr_t word[GROUP];
-	uint64_t table_hash[GROUP];
-	uint32_t candidate[GROUP];
+	struct bucket *bucket[GROUP]; /* NULL for what cannot be looked for */
 };
 
 /*
- * Finds n strings, out[i] NULL where one is absent for now. Three passes: hash all and have their buckets
- * fetched; read the buckets and have the entries fetched; compare. Returns how many were found.
+ * Finds n strings, out[i] NULL where one is absent. Three passes: hash all and have their buckets fetched; read the
+ * buckets and have the entries fetched; compare. What the first bucket does not hold is then looked for
+ * by itself. Returns how many were found.
  */
-static size_t find_group(const struct shard_common *common, struct group *group,
-                         const cistern_span *in, const char **out, size_t n)
+static FLATTEN size_t find_group(const cistern *c, struct group *group,
+                                                  const cistern_span *in, const char **out,
+                                                  size_t n)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct table table;
-		uint64_t hash = hash_bytes(&common->secret, in[i].data, in[i].len);
-		/* acquire: pairs with B1 */
-		uintptr_t word =
-		    atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+		const char *s = in[i].data;
+		size_t len = in[i].len;
+		uint64_t hash;
 
-		table = shard_table(common, word);
-		group->hash[i] = group->table_hash[i] = hash;
-		group->word[i] = word;
-		if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET)) {
-			struct wanted wanted = wanted_bytes(in[i].data, in[i].len, hash);
-
-			group->table_hash[i] = shard_own_hash(&table, &wanted);
+		if (LIKELY(is_short(c, s, len))) {
+			hash = hash_short_bytes(&c->common.secret, s, len);
+		} else if (findable(c, s, len)) {
+			hash = hash_bytes(&c->common.secret, s, len);
+		} else {
+			group->bucket[i] = NULL;
+			continue;
 		}
-		TABLE_PREFETCH(&table.buckets[hash_bucket(group->table_hash[i]) & table.mask]);
+		group->hash[i] = hash;
+		group->bucket[i] = shard_first_bucket(&c->common, hash);
+		PREFETCH_READ(group->bucket[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct table table = shard_table(common, group->word[i]);
-		const char *str;
+		uint32_t ref = 0;
 
-		group->candidate[i] = table_candidate(&table, group->table_hash[i]);
-		str = entry_str(&common->layout, group->candidate[i]);
-		TABLE_PREFETCH(str - ENTRY_HEADER);
-		TABLE_PREFETCH(str + in[i].len);
+		if (LIKELY(group->bucket[i]))
+			ref = bucket_candidate(group->bucket[i], group->hash[i]);
+		out[i] = NULL;
+		if (LIKELY(ref)) {
+			out[i] = entry_str(&c->common.layout, ref);
+			PREFETCH_READ(out[i] - ENTRY_HEADER);
+			PREFETCH_READ(out[i] + in[i].len);
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct wanted wanted = wanted_bytes(in[i].data, in[i].len, group->hash[i]);
-		const char *str = entry_str(&common->layout, group->candidate[i]);
+		const char *s = in[i].data;
+		size_t len = in[i].len;
+		uint64_t hash = group->hash[i];
 
-		if (group->candidate[i] == 0 || !wanted_equal(&wanted, str)) {
-			struct table table = shard_table(common, group->word[i]);
-
-			str = table_find(&table, &common->layout, &wanted, group->table_hash[i]);
-		}
-		out[i] = str;
-		found += str != NULL;
+		if (UNLIKELY(!out[i]) ||
+		    UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
+			out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
+		found += out[i] != NULL;
 	}
 	return found;
 }
 
 size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char **out, size_t n)
 {
+	struct group group;
 	size_t found = 0;
 
 	if (!c || !in || !out)
 		return 0;
-	for (size_t start = 0; start < n; start += GROUP) {
-		struct group group;
-		cistern_span span[GROUP];
-		size_t count = n - start < GROUP ? n - start : GROUP;
-
-		/* a bad span is looked for as the empty string, and then counts as absent */
-		for (size_t i = 0; i < count; i++) {
-			bool bad = (!in[start + i].data && in[start + i].len > 0) ||
-			           in[start + i].len > c->max_len;
-
-			span[i] = bad ? (cistern_span){NULL, 0} : in[start + i];
-		}
-		found += find_group(&c->common, &group, span, out + start, count);
-		for (size_t i = 0; i < count; i++) {
-			const char **str = &out[start + i];
-
-			if (span[i].len != in[start + i].len) {
-				found -= *str != NULL;
-				*str = NULL;
-			} else if (!*str) { /* the table may have been replaced: ask again */
-				struct wanted wanted =
-				    wanted_bytes(span[i].data, span[i].len, group.hash[i]);
-
-				*str = find(&c->common, &wanted, group.hash[i]);
-				found += *str != NULL;
-			}
-		}
-	}
+	for (size_t start = 0; start < n; start += GROUP)
+		found += find_group(c, &group, in + start, out + start,
+		                    n - start < GROUP ? n - start : GROUP);
 	return found;
 }
 
@@ -343,9 +304,16 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 	size_t nmissing = 0, good = n;
 	int error = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!out[i])
+	for (size_t i = 0; i < good; i++) {
+		if (out[i])
+			continue;
+		if (acceptable(c, in[i].data, in[i].len)) {
 			missing[nmissing++] = (uint32_t)i;
+		} else {
+			good = i;
+			error = errno;
+		}
+	}
 	while (nmissing > 0) {
 		uint32_t index = hash_shard(group->hash[missing[0]]) & c->common.shard_mask;
 		size_t count = 0, left = 0, done;
@@ -358,8 +326,7 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 				missing[left++] = at;
 				continue;
 			}
-			keys[at].wanted = wanted_bytes(in[at].data, in[at].len, hash);
-			keys[at].hash = hash;
+			shard_key_init(&keys[at], in[at].data, in[at].len, hash);
 			of_shard[count++] = &keys[at];
 		}
 		nmissing = left;
@@ -378,6 +345,7 @@ static size_t insert_group(cistern *c, const struct group *group, const cistern_
 
 size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out, size_t n)
 {
+	struct group group;
 	size_t done = 0;
 
 	if (!c || (n > 0 && (!in || !out))) {
@@ -385,26 +353,16 @@ size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out
 		return 0;
 	}
 	while (done < n) {
-		struct group group;
-		size_t count = n - done < GROUP ? n - done : GROUP, good = 0, interned;
-		int error = 0;
+		size_t count = n - done < GROUP ? n - done : GROUP, good = count;
 
-		while (good < count && acceptable(c, in[done + good].data, in[done + good].len))
-			good++;
+		if (find_group(c, &group, in + done, out + done, count) < count)
+			good = insert_group(c, &group, in + done, out + done, count);
+		done += good;
 		if (good < count)
-			error = errno;
-		interned = good;
-		if (find_group(&c->common, &group, in + done, out + done, good) < good)
-			interned = insert_group(c, &group, in + done, out + done, good);
-		done += interned;
-		if (interned < count) {
-			if (interned == good)
-				errno = error;
-			for (size_t i = done; i < n; i++)
-				out[i] = NULL;
 			break;
-		}
 	}
+	for (size_t i = done; i < n; i++)
+		out[i] = NULL;
 	return done;
 }
 
@@ -500,277 +458,4 @@ bool cistern_owns(const cistern *c, const void *p)
 bool cistern_id_valid(const cistern *c, cistern_id id)
 {
 	return c && is_entry(c, id);
-}
-
-/* ---- life ---- */
-
-/* Address space for a range, aligned for huge pages where it is large enough to have them. */
-struct space {
-	void *map;
-	size_t map_size;
-	char *base;
-	size_t size;
-};
-
-static bool space_reserve(struct space *space, size_t size)
-{
-	size_t align = size >= 2 * OS_HUGE_PAGE ? OS_HUGE_PAGE : 0;
-
-	space->map_size = size + align;
-	space->map = os_reserve(space->map_size);
-	if (!space->map)
-		return false;
-	space->size = size;
-	space->base = space->map;
-	if (align)
-		space->base += -(uintptr_t)space->map & (align - 1);
-	return true;
-}
-
-static void space_release(const struct space *space)
-{
-	os_release(space->map, space->map_size);
-}
-
-static size_t page_up(size_t n)
-{
-	return (n + os_page_size() - 1) & ~(os_page_size() - 1);
-}
-
-/* Reserves both ranges, halving what is asked for until the system agrees. control comes on top. */
-static bool reserve_both(struct space *strings, struct space *tables, uint64_t max_bytes,
-                         size_t control)
-{
-	size_t limit = os_address_limit() / 8;
-	size_t want = max_bytes > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)max_bytes;
-	unsigned tables_part = sizeof(void *) >= 8 ? 1 : 2;
-
-	want = page_up(want);
-	while (want > RANGE_LEAST && want + want / tables_part > limit)
-		want = page_up(want / 2);
-	for (;;) {
-		if (space_reserve(strings, want)) {
-			if (space_reserve(tables, page_up(want / tables_part) + control))
-				return true;
-			space_release(strings);
-		}
-		if (want <= RANGE_LEAST)
-			return false;
-		want = page_up(want / 2);
-	}
-}
-
-/* The smallest shift with which 32 bits reach the whole range. */
-static unsigned reference_shift(size_t capacity)
-{
-	unsigned shift = 0;
-
-	while ((uint64_t)capacity >> shift > UINT64_C(1) << 32)
-		shift++;
-	return shift;
-}
-
-static uint32_t automatic_shards(void)
-{
-	unsigned wanted = 4 * os_cpu_count();
-	uint32_t shards = 16;
-
-	while (shards < wanted && shards < 256)
-		shards *= 2;
-	return shards;
-}
-
-/* Keeps shards x slab_size within a quarter of the range: smaller slabs first, then fewer shards. */
-static void fit_shards(cistern_config *config, uint64_t capacity)
-{
-	while (config->slab_size >= 512 && config->slab_size * config->shards > capacity / 4)
-		config->slab_size = (config->slab_size / 2 + 63) & ~UINT64_C(63);
-	while (config->shards > 1 && config->slab_size * config->shards > capacity / 4)
-		config->shards /= 2;
-	if (config->slab_max < config->slab_size)
-		config->slab_max = config->slab_size;
-}
-
-/* Where the parts of an interner lie in its control block. */
-struct control {
-	size_t shards, empty, directory, size;
-};
-
-static struct control control_layout(uint32_t shards)
-{
-	struct control at;
-
-	at.shards = (sizeof(struct cistern) + 63) & ~(size_t)63;
-	at.empty = (at.shards + shards * sizeof(struct shard) + 63) & ~(size_t)63;
-	at.directory = at.empty + BUCKET_BYTES;
-	at.size = (at.directory + shards * sizeof(directory_word) + 63) & ~(size_t)63;
-	return at;
-}
-
-static void advise_huge(const struct space *strings, const struct space *tables,
-                        cistern_hugepages hugepages)
-{
-	const size_t small = (size_t)32 << 20; /* auto: a range this large is worth huge pages */
-	bool always = hugepages == CISTERN_HUGEPAGES_ALWAYS;
-
-	os_advise_huge(strings->base, strings->size, always);
-	os_advise_huge(tables->base, tables->size, always);
-	if (hugepages == CISTERN_HUGEPAGES_AUTO && strings->size > small)
-		os_advise_huge(strings->base + small, strings->size - small, true);
-}
-
-/* Sets up an interner in the committed start of its tables range. */
-static void open_interner(struct cistern *c, const cistern_config *config,
-                          const struct control *at, const struct space *strings,
-                          const struct space *tables, const struct secret *secret)
-{
-	struct shard_common *common = &c->common;
-	const struct range_config range_config = {config->commit_chunk, config->hugepages,
-	                                          config->prefault};
-	unsigned shift = reference_shift(strings->size);
-	size_t first;
-
-	entry_layout_init(&common->layout, strings->base, shift, config->value_size,
-	                  config->links);
-	/* the first unit stays unused: reference 0 means none */
-	first = common->layout.align > 16 ? common->layout.align : 16;
-	c->budget.limit = config->memory_limit ? config->memory_limit : UINT64_MAX;
-	atomic_init(&c->budget.committed, page_up(at->size));
-	range_open(&common->strings, strings->base, strings->size, 0, &c->budget, &range_config,
-	           LOCK_RANK_RANGE);
-	common->strings.used = c->strings_head = first;
-	range_open(&common->tables, tables->base, tables->size, at->size, &c->budget,
-	           &range_config, LOCK_RANK_RANGE + 1);
-
-	common->directory = (directory_word *)(void *)(tables->base + at->directory);
-	common->tables_base = tables->base;
-	common->shard_mask = config->shards - 1;
-	common->secret = *secret;
-	common->slab_policy.slab_size = (size_t)config->slab_size;
-	common->slab_policy.slab_max = (size_t)config->slab_max;
-	common->slab_policy.growth_interval = config->growth_interval;
-	common->huge_tables = config->hugepages == CISTERN_HUGEPAGES_AUTO;
-
-	c->shards = (struct shard *)(void *)(tables->base + at->shards);
-	for (uint32_t i = 0; i < config->shards; i++)
-		shard_open(&c->shards[i], common, i, config->lock, at->empty);
-
-	c->longest = strings->size - first - slab_single_size(&common->layout, 0);
-	c->max_len = c->longest;
-	if (config->max_len && config->max_len < c->longest)
-		c->max_len = (size_t)config->max_len;
-	c->control_bytes = at->size;
-	c->strings_map = strings->map;
-	c->strings_map_size = strings->map_size;
-	c->tables_map = tables->map;
-	c->tables_map_size = tables->map_size;
-	c->config = *config;
-	c->config.max_bytes = strings->size;
-}
-
-static void unmap(struct cistern *c)
-{
-	const struct space strings = {.map = c->strings_map, .map_size = c->strings_map_size};
-	const struct space tables = {.map = c->tables_map, .map_size = c->tables_map_size};
-
-	for (uint32_t i = 0; i < interner_shards(c); i++)
-		shard_close(&c->shards[i]);
-	range_close(&c->common.strings);
-	range_close(&c->common.tables);
-	space_release(&strings);
-	space_release(&tables); /* c itself lies there */
-}
-
-cistern *cistern_create(const cistern_config *given)
-{
-	struct space strings, tables;
-	struct secret secret;
-	struct control at;
-	cistern_config config;
-	cistern *c;
-
-	if (!config_normalize(given, &config))
-		return NULL;
-	if (config.shards == 0)
-		config.shards = automatic_shards();
-	if (config.seed != CISTERN_SEED_RANDOM)
-		secret_from_seed(&secret, config.seed);
-	else if (!secret_draw(&secret))
-		return NULL;
-	if (!reserve_both(&strings, &tables, config.max_bytes,
-	                  page_up(control_layout(config.shards).size)))
-		return NULL;
-	fit_shards(&config, strings.size);
-	at = control_layout(config.shards);
-	if (config.memory_limit && page_up(at.size) > config.memory_limit) {
-		errno = EINVAL;
-		goto release;
-	}
-	advise_huge(&strings, &tables, config.hugepages);
-	if (!os_commit(tables.base, page_up(at.size)))
-		goto release;
-	if (config.prefault)
-		os_populate(tables.base, page_up(at.size));
-	c = (cistern *)(void *)tables.base;
-	open_interner(c, &config, &at, &strings, &tables, &secret);
-	if ((config.capacity && cistern_reserve(c, config.capacity) != 0) || !registry_add(c)) {
-		int error = errno;
-
-		unmap(c);
-		errno = error;
-		return NULL;
-	}
-	return c;
-release:
-	space_release(&strings);
-	space_release(&tables);
-	return NULL;
-}
-
-void cistern_destroy(cistern *c)
-{
-	if (!c || c == default_interner())
-		return;
-	registry_remove(c);
-	unmap(c);
-}
-
-int cistern_reserve(cistern *c, size_t strings)
-{
-	uint64_t mean, spread = 0;
-
-	if (!c) {
-		errno = EINVAL;
-		return -1;
-	}
-	if (strings > UINT32_MAX) {
-		errno = EOVERFLOW;
-		return -1;
-	}
-	/* shards get strings by chance: four standard deviations above the mean, sqrt(mean) each */
-	mean = strings / interner_shards(c) + 1;
-	while (spread * spread < mean)
-		spread++;
-	if (interner_shards(c) > 1)
-		mean += 4 * spread;
-	for (uint32_t i = 0; i < interner_shards(c); i++)
-		if (!shard_reserve(&c->shards[i], &c->common, mean))
-			return -1;
-	return 0;
-}
-
-int cistern_config_of(const cistern *c, cistern_config *out)
-{
-	size_t size;
-
-	if (!c || !out) {
-		errno = EINVAL;
-		return -1;
-	}
-	if (!config_struct_fits(out, out->size, sizeof *out, sizeof *out))
-		return -1;
-	size = out->size;
-	*out = c->config;
-	out->size = size;
-	return 0;
 }

@@ -15,7 +15,6 @@
 struct cistern {
 	struct shard_common common; /* what a hit reads is at its start */
 	struct shard *shards;
-	size_t max_len; /* the longest string that is accepted; immutable */
 
 	/* immutable */
 	size_t longest; /* what the range could hold at best */

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -132,10 +133,8 @@ static bool read_urandom(unsigned char *buf, size_t size)
 	return size == 0;
 }
 
-bool os_random(void *buf, size_t size)
+static bool random_bytes(unsigned char *at, size_t size)
 {
-	unsigned char *at = buf;
-
 #ifdef HAVE_GETRANDOM
 	while (size > 0) {
 		ssize_t got = getrandom(at, size, 0);
@@ -148,10 +147,21 @@ bool os_random(void *buf, size_t size)
 		}
 	}
 #endif
-	if (size == 0 || read_urandom(at, size))
-		return true;
-	errno = EIO;
-	return false;
+	return size == 0 || read_urandom(at, size);
+}
+
+bool os_random(void *buf, size_t size)
+{
+	int cancel, ignored;
+	bool done;
+
+	/* these are cancellation points, and callers hold locks: a thread that ends here would keep them */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	done = random_bytes(buf, size);
+	pthread_setcancelstate(cancel, &ignored);
+	if (!done)
+		errno = EIO;
+	return done;
 }
 
 const char *os_getenv(const char *name)

@@ -75,6 +75,7 @@ void range_open(struct range *range, void *base, size_t capacity, size_t head,
 	range->used = head;
 	range->returned = NULL;
 	range->returned_bytes = 0;
+	range->skipped_bytes = 0;
 }
 
 void range_close(struct range *range)
@@ -161,6 +162,7 @@ void *range_take(struct range *range, size_t size, size_t align)
 		if (at > range->capacity || size > range->capacity - at) {
 			errno = ENOSPC;
 		} else if (commit(range, at + size)) {
+			range->skipped_bytes += at - range->used;
 			range->used = at + size;
 			block = range->base + at;
 		}

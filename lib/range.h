@@ -44,6 +44,7 @@ struct range {
 	size_t used;
 	struct range_block *returned;
 	size_t returned_bytes;
+	size_t skipped_bytes; /* lost to alignment */
 };
 
 struct range_config {

@@ -79,6 +79,16 @@ uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted)
 	return hash_bytes(secret, wanted->s, wanted->len);
 }
 
+const char *shard_find(const struct shard_common *common, uintptr_t word,
+                       const struct wanted *wanted, uint64_t hash)
+{
+	struct table table = shard_table(common, word);
+
+	if (word & DIRECTORY_OWN_SECRET)
+		hash = shard_own_hash(&table, wanted);
+	return table_find(&table, &common->layout, wanted, hash);
+}
+
 /* The table in use and its word. Holds: shard lock. */
 static struct table current_table(const struct shard *shard, const struct shard_common *common,
                                   uintptr_t *word)
@@ -174,12 +184,14 @@ static bool grow(struct shard *shard, struct shard_common *common, unsigned log2
 	struct secret own;
 	uintptr_t word;
 	struct table table = current_table(shard, common, &word);
+	bool first; /* the shared empty bucket is not counted as a table */
 
 	if (word & DIRECTORY_OWN_SECRET) /* a copy: the original's page goes with the old table */
 		own = *shard_own_secret(&table);
+	first = shard->slots == 0;
 	if (!replace_table(shard, common, log2, word & DIRECTORY_OWN_SECRET ? &own : NULL))
 		return false;
-	shard->growths++;
+	shard->growths += !first;
 	return true;
 }
 
@@ -254,14 +266,14 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 	char *str;
 
 	table = current_table(shard, common, &word);
-	if (TABLE_UNLIKELY(word & DIRECTORY_OWN_SECRET))
+	if (UNLIKELY(word & DIRECTORY_OWN_SECRET))
 		hash = shard_own_hash(&table, wanted);
 	key->str = table_find(&table, &common->layout, wanted, hash);
 	key->is_new = !key->str;
 	if (key->str)
 		return true;
 
-	if (TABLE_UNLIKELY(shard->strings >= shard->limit)) {
+	if (UNLIKELY(shard->strings >= shard->limit)) {
 		if (grow(shard, common, next_log2(shard, &table)))
 			table = current_table(shard, common, &word);
 		else if (shard->slots == 0 ||
@@ -269,7 +281,7 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 			return false;
 	}
 	place = table_seek(&table, hash);
-	if (TABLE_UNLIKELY(place.probed > PROBE_LIMIT) && rekey(shard, common, word)) {
+	if (UNLIKELY(place.probed > PROBE_LIMIT) && rekey(shard, common, word)) {
 		table = current_table(shard, common, &word);
 		hash = shard_own_hash(&table, wanted);
 		place = table_seek(&table, hash);
@@ -355,15 +367,33 @@ size_t shard_intern_group(struct shard *shard, struct shard_common *common,
 	return done;
 }
 
-bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings)
+/* log2 of buckets of a table for that many strings. */
+static unsigned log2_for(uint64_t strings)
 {
 	unsigned log2 = 0;
-	bool done;
 
 	while (log2 <= DIRECTORY_LOG2_MAX && table_load_limit(UINT64_C(1) << log2) < strings)
 		log2++;
+	return log2;
+}
+
+uint64_t shard_table_bytes(uint64_t strings)
+{
+	return (uint64_t)BUCKET_BYTES << log2_for(strings);
+}
+
+size_t shard_longest(const struct shard_common *common)
+{
+	return common->strings.capacity - common->strings.used -
+	       slab_single_size(&common->layout, ENTRY_ESCAPE) + ENTRY_ESCAPE;
+}
+
+bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings)
+{
+	bool done;
+
 	enter(shard);
-	done = shard->limit >= strings || grow(shard, common, log2);
+	done = shard->limit >= strings || grow(shard, common, log2_for(strings));
 	lock_release(&shard->lock);
 	return done;
 }

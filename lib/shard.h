@@ -39,7 +39,10 @@ struct shard_common {
 	char *tables_base;
 	struct entry_layout layout;
 	uint32_t shard_mask;
-	struct secret secret;
+	size_t short_len; /* the longest that shard_peek serves: ENTRY_SHORT or max_len */
+	size_t max_len;   /* the longest string that is accepted */
+	_Alignas(64) struct secret secret;
+
 	struct slab_policy slab_policy;
 	bool huge_tables; /* ask for huge pages for tables that could use them */
 	struct range strings;
@@ -89,6 +92,12 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 size_t shard_intern_group(struct shard *shard, struct shard_common *common,
                           struct shard_key *const *keys, size_t n);
 
+/* Bytes of a table for that many strings in one shard. */
+uint64_t shard_table_bytes(uint64_t strings);
+
+/* The longest string that the range could hold if it held nothing else. */
+size_t shard_longest(const struct shard_common *common);
+
 /* Makes the table large enough for that many strings in all. False with ENOSPC or ENOMEM. */
 bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings);
 
@@ -100,7 +109,7 @@ void shard_walk_begin(struct shard *shard, const struct shard_common *common,
 void shard_stats_add(struct shard *shard, cistern_shard_stats *out);
 
 /* The table that a directory word describes, and the hash of bytes in it. */
-TABLE_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
+ALWAYS_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
 {
 	struct table table;
 
@@ -114,12 +123,54 @@ static inline const struct secret *shard_own_secret(const struct table *table)
 	return (const struct secret *)(const void *)(table->buckets - SHARD_SECRET_BUCKETS);
 }
 
-TABLE_INLINE directory_word *shard_word(const struct shard_common *common, uint64_t hash)
+ALWAYS_INLINE directory_word *shard_word(const struct shard_common *common, uint64_t hash)
 {
 	return &common->directory[hash_shard(hash) & common->shard_mask];
 }
 
-/* The same bytes' hash under the table's own secret. */
+/* The hash of the same bytes in a table with a secret of its own. */
 uint64_t shard_own_hash(const struct table *table, const struct wanted *wanted);
+
+static inline void shard_key_init(struct shard_key *key, const char *s, size_t len, uint64_t hash)
+{
+	key->wanted.s = s;
+	key->wanted.len = len;
+	key->wanted.header = entry_header(len, hash_byte(hash));
+	key->wanted.parts = NULL;
+	key->wanted.nparts = 0;
+	key->hash = hash;
+}
+
+/*
+ * The string in the table that a directory word describes, or NULL. hash is under the interner's secret.
+ */
+const char *shard_find(const struct shard_common *common, uintptr_t word,
+                       const struct wanted *wanted, uint64_t hash);
+
+/*
+ * Where a search for a string of that hash begins. In a table with a secret of its own this is a bucket at
+ * random, which does no harm: what is found there has been compared, and a miss is looked for again.
+ */
+ALWAYS_INLINE struct bucket *shard_first_bucket(const struct shard_common *common, uint64_t hash)
+{
+	/* acquire: pairs with B1 */
+	uintptr_t word = atomic_load_explicit(shard_word(common, hash), memory_order_acquire);
+	struct table table = shard_table(common, word);
+
+	return table_bucket(&table, hash);
+}
+
+/* A first look, inline, for strings of up to ENTRY_SHORT bytes. NULL says nothing. */
+ALWAYS_INLINE const char *shard_peek(const struct shard_common *common, const char *s, size_t len,
+                                    uint64_t hash)
+{
+	uint32_t ref = bucket_candidate(shard_first_bucket(common, hash), hash);
+	const char *str = entry_str(&common->layout, ref);
+
+	if (UNLIKELY(ref == 0) ||
+	    UNLIKELY(entry_load_header(str) != entry_header(len, hash_byte(hash))))
+		return NULL;
+	return entry_short_equal(str, s, len) ? str : NULL;
+}
 
 #endif

@@ -43,7 +43,7 @@ static const struct field {
     ROW(growths, true, "tables replaced by larger ones"),
     ROW(rekeys, true, "tables that got a hash secret of their own"),
     ROW(lock_waits, true, "times a shard's lock was busy"),
-    ROW(max_probe, true, "buckets the longest insert looked at"),
+    ROW(max_probe, false, "buckets the longest insert looked at"),
     ROW(seed_fixed, false, "1 when the hash seed is fixed"),
 #undef ROW
 };
@@ -62,7 +62,7 @@ static void add_range(struct range *range, size_t control, cistern_stats *out)
 	committed = atomic_load_explicit(&range->committed, memory_order_relaxed);
 	used = range->used < committed ? range->used : committed;
 	out->committed_bytes += committed;
-	out->free_bytes += committed - used + range->returned_bytes;
+	out->free_bytes += committed - used + range->returned_bytes + range->skipped_bytes;
 	out->control_bytes += control < used ? control : used;
 	lock_release(&range->lock);
 }
@@ -72,7 +72,6 @@ static void collect(const cistern *c, cistern_stats *out)
 	/* const says that the set of strings stays as it is; the locks are taken all the same */
 	struct cistern *mutable = (struct cistern *)c;
 	cistern_shard_stats sum = {.size = sizeof sum};
-	uint64_t used;
 
 	for (uint32_t i = 0; i < interner_shards(c); i++)
 		shard_stats_add(interner_shard(c, i), &sum);
@@ -99,20 +98,6 @@ static void collect(const cistern *c, cistern_stats *out)
 	};
 	add_range(&mutable->common.strings, c->strings_head, out);
 	add_range(&mutable->common.tables, c->control_bytes, out);
-	/* what alignment skipped in the ranges was never handed out either */
-	used = out->payload_bytes + out->overhead_bytes + out->slack_bytes + out->table_bytes +
-	       out->retired_bytes + out->free_bytes + out->control_bytes;
-	if (used < out->committed_bytes)
-		out->free_bytes += out->committed_bytes - used;
-}
-
-/* Copies as much as the caller's struct holds, its size apart. */
-static void hand_out(void *out, size_t out_size, const void *ours, size_t size)
-{
-	size_t known = out_size < size ? out_size : size;
-
-	memcpy((char *)out + sizeof(size_t), (const char *)ours + sizeof(size_t),
-	       known - sizeof(size_t));
 }
 
 int cistern_stats_get(const cistern *c, cistern_stats *out)
@@ -123,11 +108,8 @@ int cistern_stats_get(const cistern *c, cistern_stats *out)
 		errno = EINVAL;
 		return -1;
 	}
-	if (!config_struct_fits(out, out->size, sizeof stats, sizeof stats))
-		return -1;
 	collect(c, &stats);
-	hand_out(out, out->size, &stats, sizeof stats);
-	return 0;
+	return config_hand_out(out, out->size, &stats, sizeof stats) ? 0 : -1;
 }
 
 int cistern_shard_stats_get(const cistern *c, unsigned shard, cistern_shard_stats *out)
@@ -138,11 +120,8 @@ int cistern_shard_stats_get(const cistern *c, unsigned shard, cistern_shard_stat
 		errno = EINVAL;
 		return -1;
 	}
-	if (!config_struct_fits(out, out->size, sizeof stats, sizeof stats))
-		return -1;
 	shard_stats_add(interner_shard(c, shard), &stats);
-	hand_out(out, out->size, &stats, sizeof stats);
-	return 0;
+	return config_hand_out(out, out->size, &stats, sizeof stats) ? 0 : -1;
 }
 
 static uint64_t value(const cistern_stats *stats, const struct field *field)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - placing strings in buckets; finding them is in table.h.
+ * table.c - finding strings in buckets and placing them there; the first look of a hit is in table.h.
  *
  * A search for K ends at the first bucket whose filter lacks K's bit. Hence the one rule of placing: a key that
  * passes a full bucket sets its filter bit there before its own tag is stored anywhere. Both stores are releases
@@ -10,9 +10,51 @@
  */
 #include "table.h"
 
+static bool wanted_equal(const struct wanted *wanted, const char *str)
+{
+	if (!wanted->parts)
+		return entry_equal(str, wanted->header, wanted->s, wanted->len);
+	if (entry_load_header(str) != wanted->header || entry_len(str) != wanted->len)
+		return false;
+	for (size_t i = 0; i < wanted->nparts; i++) {
+		size_t len = wanted->parts[i].len;
+
+		if (len > 0 && !entry_bytes_equal(str, wanted->parts[i].data, len))
+			return false;
+		str += len;
+	}
+	return true;
+}
+
+const char *table_find(const struct table *table, const struct entry_layout *layout,
+                       const struct wanted *wanted, uint64_t hash)
+{
+	struct probe probe = probe_start(table, hash);
+
+	for (;;) {
+		struct bucket *bucket = &table->buckets[probe.bucket];
+		/* acquire: pairs with A1, so the entry behind each tag seen is complete */
+		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
+		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+		unsigned matches = table_match(word0, word1, hash_tag(hash));
+
+		for (; matches; matches &= matches - 1) {
+			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
+			 * emptied in between */
+			uint32_t ref = atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
+			                                    memory_order_relaxed);
+			const char *str = entry_str(layout, ref);
+
+			if (ref != 0 && wanted_equal(wanted, str))
+				return str;
+		}
+		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
+			return NULL;
+	}
+}
+
 bool table_holds(const struct table *table, uint32_t ref, uint64_t hash)
 {
-	const uint64_t filter = (uint64_t)hash_filter_bit(hash) << BUCKET_FILTER_SHIFT;
 	struct probe probe = probe_start(table, hash);
 
 	for (;;) {
@@ -24,10 +66,10 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash)
 
 		for (; matches; matches &= matches - 1)
 			/* relaxed: only compared */
-			if (atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
+			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
 			                         memory_order_relaxed) == ref)
 				return true;
-		if (!(word1 & filter) || !probe_next(table, &probe))
+		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
 			return false;
 	}
 }
@@ -44,14 +86,14 @@ struct place table_seek(const struct table *table, uint64_t hash)
 		unsigned empty = table_match(word0, word1, 0);
 
 		if (empty || !probe_next(table, &probe))
-			return (struct place){probe.bucket, empty ? TABLE_FIRST_BIT(empty) : BUCKET_SLOTS,
+			return (struct place){probe.bucket, empty ? FIRST_BIT(empty) : BUCKET_SLOTS,
 			                      probe.step + 1};
 	}
 }
 
 void table_put(const struct table *table, const struct place *place, uint64_t hash, uint32_t ref)
 {
-	const uint64_t filter = (uint64_t)hash_filter_bit(hash) << BUCKET_FILTER_SHIFT;
+	const uint64_t filter = UINT64_C(1) << (BUCKET_FILTER_SHIFT + hash_filter_bit(hash));
 	struct probe probe = probe_start(table, hash);
 	struct bucket *bucket = &table->buckets[place->bucket];
 	_Atomic uint64_t *word = &bucket->words[place->slot / 8];
@@ -67,7 +109,7 @@ void table_put(const struct table *table, const struct place *place, uint64_t ha
 	}
 	/* relaxed: the tag announces it */
 	atomic_store_explicit(&bucket->refs[place->slot], ref, memory_order_relaxed);
-	/* A1: pairs with the acquire loads of table_find, table_holds and table_candidate */
+	/* A1: pairs with the acquire loads of table_find, table_holds and bucket_candidate */
 	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | tag,
 	                      memory_order_release);
 }
@@ -86,7 +128,7 @@ bool table_check(const struct table *table, uint64_t strings)
 		if (full & (full + 1)) /* a gap */
 			return false;
 		for (; full; full &= full - 1, count++)
-			if (atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(full)],
+			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(full)],
 			                         memory_order_relaxed) == 0)
 				return false;
 	}

@@ -22,15 +22,6 @@
 #define TABLE_SWAR 1
 #endif
 
-#if defined(__GNUC__)
-#define TABLE_INLINE        static inline __attribute__((always_inline))
-#define TABLE_PREFETCH(p)   __builtin_prefetch(p)
-#define TABLE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
-#define TABLE_FIRST_BIT(x)  ((unsigned)__builtin_ctz(x))
-#else
-#error "GNU C is needed here: gcc, clang and icx have it"
-#endif
-
 #define BUCKET_SLOTS 12u
 #define BUCKET_BYTES 64u
 
@@ -51,7 +42,6 @@ struct bucket {
 };
 _Static_assert(sizeof(struct bucket) == BUCKET_BYTES, "a bucket is one cache line");
 
-#define BUCKET_TAGS_1   UINT64_C(0x00000000FFFFFFFF) /* the part of word 1 that is tags */
 #define BUCKET_FILTER_SHIFT 32
 
 struct table {
@@ -76,7 +66,7 @@ static inline uint64_t table_hard_limit(uint64_t buckets)
 }
 
 /* Which of the twelve tags equal tag, as bits 0 to 11. The portable version, tested on every machine. */
-TABLE_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t tag)
+ALWAYS_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t tag)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
 	uint64_t x0 = word0 ^ ones * tag, x1 = word1 ^ ones * tag;
@@ -91,7 +81,7 @@ TABLE_INLINE unsigned table_match_swar(uint64_t word0, uint64_t word1, uint8_t t
 	return (m0 | m1 << 8) & 0xFFF;
 }
 
-TABLE_INLINE unsigned table_match(uint64_t word0, uint64_t word1, uint8_t tag)
+ALWAYS_INLINE unsigned table_match(uint64_t word0, uint64_t word1, uint8_t tag)
 {
 #if defined(TABLE_SWAR)
 	return table_match_swar(word0, word1, tag);
@@ -118,18 +108,24 @@ struct probe {
 	uint32_t step;
 };
 
-TABLE_INLINE struct probe probe_start(const struct table *table, uint64_t hash)
+ALWAYS_INLINE struct probe probe_start(const struct table *table, uint64_t hash)
 {
 	return (struct probe){hash_bucket(hash) & table->mask, 0};
 }
 
 /* Moves on; false after the last bucket. */
-TABLE_INLINE bool probe_next(const struct table *table, struct probe *probe)
+ALWAYS_INLINE bool probe_next(const struct table *table, struct probe *probe)
 {
 	if (probe->step == table->mask)
 		return false;
 	probe->bucket = (probe->bucket + ++probe->step) & table->mask;
 	return true;
+}
+
+/* Whether a key of that hash once found the bucket with this word 1 full and went on. */
+ALWAYS_INLINE bool bucket_passed(uint64_t word1, uint64_t hash)
+{
+	return word1 >> (BUCKET_FILTER_SHIFT + hash_filter_bit(hash)) & 1;
 }
 
 /* What a search compares: bytes in one piece, or in several, and what the header of an equal entry says. */
@@ -141,71 +137,37 @@ struct wanted {
 	size_t nparts;
 };
 
-TABLE_INLINE bool wanted_equal(const struct wanted *wanted, const char *str)
-{
-	if (!wanted->parts)
-		return entry_equal(str, wanted->header, wanted->s, wanted->len);
-	if (entry_load_header(str) != wanted->header || entry_len(str) != wanted->len)
-		return false;
-	for (size_t i = 0; i < wanted->nparts; i++) {
-		if (!entry_bytes_equal(str, wanted->parts[i].data, wanted->parts[i].len))
-			return false;
-		str += wanted->parts[i].len;
-	}
-	return true;
-}
-
 /*
  * Looks at every bucket in which a string of that hash may be, and returns the one that is wanted, or NULL.
- * hash is the one that the table is keyed with. May run while a writer places
- * strings, and in a table that has been retired or emptied: what it finds is right in any case, what it
- * misses may be there.
+ * hash is the one that the table is keyed with. May run while a writer places strings, and in a table that
+ * has been retired or emptied: what it finds is right in any case, what it misses may be there.
  */
-TABLE_INLINE const char *table_find(const struct table *table, const struct entry_layout *layout,
-                                    const struct wanted *wanted, uint64_t hash)
-{
-	const uint8_t tag = hash_tag(hash);
-	const uint64_t filter = (uint64_t)hash_filter_bit(hash) << BUCKET_FILTER_SHIFT;
-	struct probe probe = probe_start(table, hash);
-
-	for (;;) {
-		struct bucket *bucket = &table->buckets[probe.bucket];
-		/* acquire: pairs with A1, so the entry behind each tag seen is complete */
-		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
-		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
-		unsigned matches = table_match(word0, word1, tag);
-
-		for (; matches; matches &= matches - 1) {
-			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
-			 * emptied in between */
-			uint32_t ref = atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
-			                                    memory_order_relaxed);
-			const char *str = entry_str(layout, ref);
-
-			if (ref != 0 && wanted_equal(wanted, str))
-				return str;
-		}
-		if (!(word1 & filter) || !probe_next(table, &probe))
-			return NULL;
-	}
-}
+const char *table_find(const struct table *table, const struct entry_layout *layout,
+                       const struct wanted *wanted, uint64_t hash);
 
 /* The same search for one very reference, without looking at any entry. */
 bool table_holds(const struct table *table, uint32_t ref, uint64_t hash);
 
-/* The first reference in the first bucket whose tag agrees, or 0: what to fetch ahead. */
-TABLE_INLINE uint32_t table_candidate(const struct table *table, uint64_t hash)
+/*
+ * The first reference in a bucket whose tag agrees, or 0. Of the bucket where a search begins: nine hits in ten are that one, so it is
+ * looked at inline before anything else, and fetched ahead in batches.
+ */
+ALWAYS_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
 {
-	struct bucket *bucket = &table->buckets[hash_bucket(hash) & table->mask];
 	/* acquire: pairs with A1, as in table_find */
 	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
 	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
 	unsigned matches = table_match(word0, word1, hash_tag(hash));
 
+	if (UNLIKELY(!matches))
+		return 0;
 	/* relaxed: as in table_find */
-	return matches ? atomic_load_explicit(&bucket->refs[TABLE_FIRST_BIT(matches)],
-	                                      memory_order_relaxed)
-	               : 0;
+	return atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)], memory_order_relaxed);
+}
+
+ALWAYS_INLINE struct bucket *table_bucket(const struct table *table, uint64_t hash)
+{
+	return &table->buckets[hash_bucket(hash) & table->mask];
 }
 
 /*

@@ -26,7 +26,7 @@ expect 'every file that is distributed exists' missing
 machine_paths() {
 	while read -r file; do
 		case $file in
-		build-aux/* | configure | aclocal.m4 | Makefile.in | m4/l*.m4) ;; # not ours
+		config-aux/* | configure | aclocal.m4 | Makefile.in | m4/l*.m4) ;; # not ours
 		*) grep -nE '(^|[^A-Za-z0-9_.)}])/(home|root|work|Users)/' "$top/$file" /dev/null ;;
 		esac
 	done <"$scratch/listed"

@@ -8,6 +8,7 @@ cd "$top" || exit 99
 
 # A module sees modules of lower rank, and itself. Modules of one rank do not see each other.
 ranks='
+compiler 0
 os 0
 entry 1
 hash 1
@@ -20,6 +21,7 @@ shard 4
 interner 5
 buf 6
 compare 6
+create 6
 default 6
 fork 6
 iterate 6

@@ -35,13 +35,13 @@ dead_links() {
 expect 'every link leads to a page that names it' dead_links
 
 for page in "$pages"/*.3; do
-	is_link "$page" || sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.Fn \(cistern_[a-z_]*\).*/\1/p' "$page"
+	is_link "$page" || sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.F[no] \(cistern_[a-z_]*\).*/\1/p' "$page"
 done | sort >"$scratch/described"
 expect 'every function is in one SYNOPSIS, and nothing else is' \
 	differences "$scratch/functions" "$scratch/described" include/cistern.h doc/man
 
 unknown() {
-	grep -ohE '\b(cistern|CISTERN)_[A-Za-z_]+' "$pages"/*.3 | sort -u | while read -r word; do
+	grep -vh '^\.Dt' "$pages"/*.3 | grep -oE '\b(cistern|CISTERN)_[A-Za-z_]+' | sort -u | while read -r word; do
 		grep -qw -- "$word" "$top/include/cistern.h" && continue
 		test -e "$pages/$word.3" && continue
 		case $word in CISTERN_*_) continue ;; esac

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.c - cistern-compare: cistern beside other interners, on one set of strings.
+ *
+ * In each round every contender runs once, one after the other, each in a process of its own; the
+ * order turns round from round to round. Ratios are taken within a round and their median is
+ * reported with the quartiles: that way a machine that other people use too still gives figures
+ * that can be relied on, while absolute ones cannot. See workload.h for what is measured and
+ * verified.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "engine.h"
+#include "harness.h"
+#include "workload.h"
+
+/* ---- who takes part, and in what */
+
+struct contender {
+	const struct engine *engine;
+	char label[80];
+	cistern_config config;
+};
+
+struct measure {
+	const char *name, *unit;
+	double (*of)(const struct workload_result *);
+};
+
+static double build(const struct workload_result *r)
+{
+	return r->speed.build;
+}
+
+static double hit(const struct workload_result *r)
+{
+	return r->speed.hit;
+}
+
+static double batch(const struct workload_result *r)
+{
+	return r->speed.batch;
+}
+
+static double miss(const struct workload_result *r)
+{
+	return r->speed.miss;
+}
+
+static double added(const struct workload_result *r)
+{
+	return (double)workload_added(r) / 1048576;
+}
+
+static double rss(const struct workload_result *r)
+{
+	return (double)r->after.rss / 1048576;
+}
+
+static double peak(const struct workload_result *r)
+{
+	return (double)r->after.peak / 1048576;
+}
+
+static double huge(const struct workload_result *r)
+{
+	return (double)(r->after.huge - r->before.huge) / 1048576;
+}
+
+static const struct measure measures[] = {
+    {"build", "M/s", build},    {"hit", "M/s", hit},         {"batch_hit", "M/s", batch},
+    {"find_miss", "M/s", miss}, {"added_rss", "MiB", added}, {"rss", "MiB", rss},
+    {"peak", "MiB", peak},      {"huge_pages", "MiB", huge},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+struct compare {
+	struct cli_common common;
+	struct corpus corpus;
+	struct cli_list threads;
+	struct contender *contenders;
+	size_t n;
+	size_t baseline; /* n: there is none */
+	unsigned rounds, pass_ms;
+	bool build_batch;
+	double *values; /* see value_at */
+};
+
+/* The values of one contender in one measure, a round each. */
+static double *value_at(const struct compare *c, size_t threads, size_t contender, size_t measure)
+{
+	return c->values + ((threads * c->n + contender) * MEASURES + measure) * c->rounds;
+}
+
+/* ---- command line */
+
+static void help(FILE *f)
+{
+	fprintf(f,
+		"usage: %s [option]...\n"
+		"Compares cistern with other interners on a set of strings, by paired ratios.\n"
+		"\nWhat is compared:\n"
+		"  --variant KEY=VALUE[,KEY=VALUE]...\n"
+		"                       cistern with these knobs; several take part side by side\n"
+		"  --engines LIST       engines beside cistern (all of this build)\n"
+		"  --baseline ENGINE    what ratios are taken over (stringmap)\n"
+		"  --threads LIST       (1,2)\n"
+		"  --rounds N           rounds, at best an odd number (7)\n"
+		"  --pass-ms N          how long each kind of look-up is repeated in each process "
+		"(50)\n"
+		"  --build-batch        build through the batch call, where an engine has one\n"
+		"  --quick              one round over few strings: a check that all works\n"
+		"\nEngines of this build:\n",
+		cli_program);
+	for (size_t i = 0; engine_at(i); i++)
+		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_common(f);
+	cli_help_knobs(f);
+}
+
+static struct contender *add_contender(struct compare *c, const struct engine *engine,
+				       const char *label)
+{
+	c->contenders = realloc(c->contenders, (c->n + 1) * sizeof *c->contenders);
+	if (!c->contenders)
+		cli_fail("out of memory");
+	struct contender *new = &c->contenders[c->n++];
+	*new = (struct contender){.engine = engine, .config = c->common.config};
+	snprintf(new->label, sizeof new->label, "%s", label);
+	return new;
+}
+
+static void add_variant(struct compare *c, const char *text)
+{
+	char label[80];
+	struct cli_list pairs = cli_list_parse("--variant", text);
+	/* In a CSV cell a comma would need quotes. */
+	snprintf(label, sizeof label, "cistern %s", text);
+	for (char *comma; (comma = strchr(label, ',')) != NULL;)
+		*comma = ' ';
+	struct contender *new = add_contender(c, &engine_cistern, label);
+	for (size_t i = 0; i < pairs.n; i++)
+		cli_knob_pair(&new->config, "--variant", pairs.items[i]);
+	cli_list_free(&pairs);
+}
+
+static void add_engines(struct compare *c, const char *list)
+{
+	if (!list) {
+		for (size_t i = 1; engine_at(i); i++)
+			add_contender(c, engine_at(i), engine_at(i)->name);
+		return;
+	}
+	struct cli_list names = cli_list_parse("--engines", list);
+	for (size_t i = 0; i < names.n; i++) {
+		const struct engine *engine = engine_named(names.items[i]);
+		if (!engine)
+			cli_usage("--engines: this build has no '%.80s' (--help lists them)",
+				  names.items[i]);
+		if (engine != &engine_cistern)
+			add_contender(c, engine, engine->name);
+	}
+	cli_list_free(&names);
+}
+
+static void find_baseline(struct compare *c, const char *name)
+{
+	for (c->baseline = 0; c->baseline < c->n; c->baseline++)
+		if (strcmp(c->contenders[c->baseline].engine->name, name ? name : "stringmap") == 0)
+			return;
+	if (name)
+		cli_usage("--baseline: '%.80s' does not take part", name);
+	cli_warn(
+	    "there is no stringmap in this build (install llvm-19-dev), so there are no ratios");
+}
+
+static void parse(struct compare *c, int argc, char **argv)
+{
+	enum { VARIANT = CLI_OWN, ENGINES, BASELINE, THREADS, ROUNDS, PASS, BATCH, QUICK };
+	static const struct option options[] = {
+	    CLI_COMMON_OPTIONS,
+	    {"variant", required_argument, NULL, VARIANT},
+	    {"engines", required_argument, NULL, ENGINES},
+	    {"baseline", required_argument, NULL, BASELINE},
+	    {"threads", required_argument, NULL, THREADS},
+	    {"rounds", required_argument, NULL, ROUNDS},
+	    {"pass-ms", required_argument, NULL, PASS},
+	    {"build-batch", no_argument, NULL, BATCH},
+	    {"quick", no_argument, NULL, QUICK},
+	    {NULL, 0, NULL, 0},
+	};
+	const char *engines = NULL, *baseline = NULL, *threads = "1,2";
+	/* --set applies to all variants, so that they wait until all of the line is read. */
+	const char **variants = calloc((size_t)argc, sizeof *variants);
+	size_t nvariants = 0;
+	bool quick = false;
+	int option;
+	if (!variants)
+		cli_fail("out of memory");
+
+	cli_start(&c->common, argv[0]);
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (cli_common_option(&c->common, option, argv, help))
+			continue;
+		if (option == VARIANT)
+			variants[nvariants++] = optarg;
+		else if (option == ENGINES)
+			engines = optarg;
+		else if (option == BASELINE)
+			baseline = optarg;
+		else if (option == THREADS)
+			threads = optarg;
+		else if (option == ROUNDS)
+			c->rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 1000);
+		else if (option == PASS)
+			c->pass_ms = (unsigned)cli_number_option("--pass-ms", optarg, 1, 60000);
+		else if (option == BATCH)
+			c->build_batch = true;
+		else if (option == QUICK)
+			quick = true;
+	}
+	cli_common_rest(&c->common, argc, argv);
+	c->rounds = c->rounds ? c->rounds : quick ? 1 : 7;
+	c->pass_ms = c->pass_ms ? c->pass_ms : quick ? 1 : 50;
+	if (quick && !c->common.corpus.count)
+		c->common.corpus.count = 20000;
+
+	if (nvariants == 0)
+		add_contender(c, &engine_cistern, "cistern");
+	for (size_t i = 0; i < nvariants; i++)
+		add_variant(c, variants[i]);
+	free(variants);
+	add_engines(c, engines);
+	find_baseline(c, baseline);
+	c->threads = cli_list_parse("--threads", threads);
+	for (size_t i = 0; i < c->threads.n; i++)
+		cli_number_option("--threads", c->threads.items[i], 1, 1024);
+}
+
+/* ---- running and reporting */
+
+static bool run_one(struct compare *c, size_t threads, size_t contender, unsigned round)
+{
+	const struct contender *who = &c->contenders[contender];
+	struct workload w = {.engine = who->engine,
+			     .corpus = &c->corpus,
+			     .config = who->config,
+			     .threads = (unsigned)strtoul(c->threads.items[threads], NULL, 10),
+			     .build_batch = c->build_batch,
+			     .pass_ms = c->pass_ms};
+	struct workload_result result;
+	if (!workload_run(&w, &result))
+		return false;
+	for (size_t m = 0; m < MEASURES; m++)
+		value_at(c, threads, contender, m)[round] = measures[m].of(&result);
+	return true;
+}
+
+static bool run(struct compare *c)
+{
+	struct harness_progress progress;
+	harness_progress_start(&progress, "measurement", c->threads.n * c->n * c->rounds);
+	for (unsigned round = 0; round < c->rounds; round++) {
+		for (size_t t = 0; t < c->threads.n; t++) {
+			for (size_t i = 0; i < c->n; i++) {
+				/* Who comes first may find a colder or a quieter machine. */
+				size_t contender = round % 2 ? c->n - 1 - i : i;
+				if (!run_one(c, t, contender, round)) {
+					harness_progress_end(&progress);
+					return false;
+				}
+				harness_progress_step(&progress);
+			}
+		}
+	}
+	harness_progress_end(&progress);
+	return true;
+}
+
+static const struct report_column columns[] = {
+    {"threads", REPORT_COUNT, false},   {"engine", REPORT_TEXT, false},
+    {"measure", REPORT_TEXT, false},    {"unit", REPORT_TEXT, false},
+    {"median", REPORT_NUMBER, false},   {"q1", REPORT_NUMBER, true},
+    {"q3", REPORT_NUMBER, true},        {"baseline", REPORT_NUMBER, false},
+    {"ratio", REPORT_RATIO, false},     {"ratio_q1", REPORT_RATIO, false},
+    {"ratio_q3", REPORT_RATIO, false},  {"rounds", REPORT_COUNT, true},
+    {"corpus_hash", REPORT_TEXT, true},
+};
+
+static void print_row(struct report *r, const struct compare *c, size_t t, size_t i, size_t m)
+{
+	double *series = calloc(3 * c->rounds, sizeof *series);
+	if (!series)
+		cli_fail("out of memory");
+	double *own = series, *other = own + c->rounds, *ratio = other + c->rounds;
+	bool paired = c->baseline < c->n;
+	char hash[20];
+	snprintf(hash, sizeof hash, "%016" PRIx64, c->corpus.hash);
+
+	memcpy(own, value_at(c, t, i, m), c->rounds * sizeof *own);
+	if (paired)
+		memcpy(other, value_at(c, t, c->baseline, m), c->rounds * sizeof *other);
+	for (unsigned k = 0; k < c->rounds && paired; k++) {
+		paired = other[k] > 0; /* nothing can be said over nothing */
+		ratio[k] = paired ? own[k] / other[k] : 0;
+	}
+	struct harness_spread a = harness_spread_of(own, c->rounds);
+	struct harness_spread b = harness_spread_of(other, c->rounds);
+	struct harness_spread d = harness_spread_of(ratio, c->rounds);
+	struct report_value row[] = {
+	    {.count = strtoul(c->threads.items[t], NULL, 10)},
+	    {.text = c->contenders[i].label},
+	    {.text = measures[m].name},
+	    {.text = measures[m].unit},
+	    {.number = a.median},
+	    {.number = a.q1},
+	    {.number = a.q3},
+	    {.number = b.median, .missing = c->baseline >= c->n},
+	    {.number = d.median, .missing = !paired},
+	    {.number = d.q1, .missing = !paired},
+	    {.number = d.q3, .missing = !paired},
+	    {.count = c->rounds},
+	    {.text = hash},
+	};
+	_Static_assert(sizeof row / sizeof *row == sizeof columns / sizeof *columns,
+		       "a value for each column");
+	report_row(r, row);
+	free(series);
+}
+
+int main(int argc, char **argv)
+{
+	static struct compare c;
+	parse(&c, argc, argv);
+	corpus_load(&c.corpus, &c.common.corpus);
+	c.values = calloc(c.threads.n * c.n * MEASURES * c.rounds, sizeof *c.values);
+	if (!c.values)
+		cli_fail("out of memory");
+	if (!run(&c))
+		return CLI_FAILURE;
+
+	struct report *r =
+	    report_open(c.common.format, "compare", columns, sizeof columns / sizeof *columns);
+	report_machine(r);
+	report_corpus(r, &c.corpus);
+	for (size_t i = 0; i < c.n; i++)
+		report_fact(r, c.contenders[i].label, "%s", c.contenders[i].engine->about);
+	report_fact(r, "work",
+		    "build: %s, thread t of T takes the t-th part of the corpus; hit, batch_hit, "
+		    "find_miss: every thread all of it",
+		    c.build_batch ? "in batches" : "single calls");
+	for (size_t t = 0; t < c.threads.n; t++)
+		for (size_t i = 0; i < c.n; i++)
+			for (size_t m = 0; m < MEASURES && (i != c.baseline || c.n == 1); m++)
+				print_row(r, &c, t, i, m);
+	if (c.baseline < c.n)
+		report_note(
+		    r,
+		    "# ratio: over %s within each round, median and quartiles of %u; above 1 is "
+		    "faster for M/s, below 1 is smaller for MiB",
+		    c.contenders[c.baseline].label, c.rounds);
+	report_close(r);
+	cli_end(&c.common);
+	return cli_finish();
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* engine.c - the list of engines that this build has. The first one is cistern. */
+#include "engine.h"
+
+#include <string.h>
+
+static const struct engine *const engines[] = {
+    &engine_cistern,
+#ifdef HAVE_LLVM
+    &engine_stringmap,
+#endif
+    NULL,
+};
+
+const struct engine *engine_at(size_t i)
+{
+	return i < sizeof engines / sizeof *engines ? engines[i] : NULL;
+}
+
+const struct engine *engine_named(const char *name)
+{
+	for (size_t i = 0; engines[i]; i++)
+		if (strcmp(engines[i]->name, name) == 0)
+			return engines[i];
+	return NULL;
+}

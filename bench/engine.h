@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - what a bench needs to know of an interner, so that every bench runs every engine.
+ *
+ * An engine is a table of functions. Each works on a run of strings, so that the indirect call is
+ * paid once for thousands of operations; the loops over single strings are written once, in
+ * engine_loop.h, and compiled into the engine's own file, where the compiler sees what it sees in a
+ * real program.
+ *
+ * To add an engine: a file engine_NAME.c or .cc that ends with its table, and a line in engine.c.
+ */
+#ifndef BENCH_ENGINE_H
+#define BENCH_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cistern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What came out of a run: the sum of the pointers, which is the same for every run over the same
+ * strings, and how many were not NULL. Summing keeps the compiler from dropping a call and checks
+ * every answer, and it costs one addition where an array of answers would cost memory traffic.
+ */
+struct engine_sum {
+	uint64_t pointers;
+	uint64_t found;
+};
+
+struct engine {
+	const char *name;
+	const char *about; /* one line, with the version of what is wrapped */
+
+	/* Takes from config what it has a use for. NULL with errno where it cannot be made. */
+	void *(*create)(const cistern_config *config);
+	void (*destroy)(void *e);
+
+	/* Interns each string by itself. out may be NULL. */
+	struct engine_sum (*intern)(void *e, const cistern_span *in, size_t n, const char **out);
+	/* Looks each string up by itself, without interning it. */
+	struct engine_sum (*find)(void *e, const cistern_span *in, size_t n);
+
+	/* The same in groups. NULL where the engine has no such call; benches use the single calls
+	 * then. */
+	struct engine_sum (*intern_batch)(void *e, const cistern_span *in, size_t n,
+					  const char **out);
+	struct engine_sum (*find_batch)(void *e, const cistern_span *in, size_t n);
+
+	/* Fills in what the engine can tell; strings always. The rest stays 0. Nobody interns
+	 * meanwhile. */
+	void (*stats)(void *e, cistern_stats *out);
+};
+
+/* Strings that are handed to a batch call at a time. */
+enum { ENGINE_GROUP = 1024 };
+
+/* By name, or NULL; and one after another, NULL behind the last. */
+const struct engine *engine_named(const char *name);
+const struct engine *engine_at(size_t i);
+
+extern const struct engine engine_cistern;
+extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BENCH_ENGINE_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * harness.h - measuring: a clock, threads that start together, a fresh process for each
+ * measurement, resident memory, medians, and progress for the one who waits.
+ */
+#ifndef BENCH_HARNESS_H
+#define BENCH_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Nanoseconds of a clock that never goes back. */
+uint64_t harness_now(void);
+
+/* Processors that this process may use. */
+unsigned harness_cpus(void);
+
+/* Memory of this process in bytes, as smaps_rollup and status tell it. False where there is no
+ * /proc. */
+struct harness_memory {
+	uint64_t rss;
+	uint64_t pss;
+	uint64_t huge; /* AnonHugePages */
+	uint64_t peak; /* VmHWM */
+};
+bool harness_memory_read(struct harness_memory *m);
+
+/* Zeroed pages of a mapping of its own, already resident. Ends the program where there are none. */
+void *harness_pages(size_t size);
+void harness_pages_free(void *p, size_t size);
+
+/*
+ * What harness_threads measures: time on the wall (the default), or the processor time of the
+ * thread that took most of it. The latter leaves out what other processes took, and also what
+ * threads waited for each other.
+ */
+enum harness_clock { HARNESS_WALL, HARNESS_CPU };
+void harness_use_clock(enum harness_clock clock);
+enum harness_clock harness_clock_used(void);
+
+/*
+ * Runs fn on each of n threads and returns the nanoseconds from when the first began to when the
+ * last ended. All wait for each other before they begin. fn gets its thread's number and arg.
+ */
+uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), void *arg);
+
+/*
+ * Runs fn in a forked child that has a heap, a peak and an interner of its own, and copies what it
+ * left in result back. The child may print one line and exit; then, or where it is killed, false is
+ * returned after one line about it.
+ */
+bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result, size_t size);
+
+/* Order statistics. The array is sorted in place; n is at least 1. */
+struct harness_spread {
+	double q1, median, q3;
+};
+struct harness_spread harness_spread_of(double *values, size_t n);
+
+/* Progress with the time left, on stderr, if that is a terminal. */
+struct harness_progress {
+	const char *what;
+	size_t done, total;
+	uint64_t start, shown;
+	bool on;
+};
+void harness_progress_start(struct harness_progress *p, const char *what, size_t total);
+void harness_progress_step(struct harness_progress *p);
+void harness_progress_end(struct harness_progress *p);
+
+#endif /* BENCH_HARNESS_H */

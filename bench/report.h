@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - results on stdout: an aligned table for people, CSV, or one JSON document.
+ *
+ * A report is a fixed list of columns and any number of rows; each row is one line in every format.
+ * JSON is
+ * {"bench":..., "facts":{...}, "results":[ one object a line ], "notes":[ strings ]}. What is said
+ * for people only goes to stderr, so that stdout can be read by programs; the table format is for
+ * people and keeps its closing notes on stdout.
+ */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cistern.h"
+#include "corpus.h"
+
+enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
+
+enum report_type {
+	REPORT_TEXT,
+	REPORT_COUNT,  /* an integer */
+	REPORT_BYTES,  /* an integer; a table shows it with a unit */
+	REPORT_NUMBER, /* two decimals or more */
+	REPORT_RATIO   /* three decimals */
+};
+
+struct report_column {
+	const char *name;
+	enum report_type type;
+	bool wide; /* left out of tables, which have little room */
+};
+
+struct report_value {
+	const char *text;
+	uint64_t count;
+	double number;
+	bool missing; /* an engine that has no such figure */
+};
+
+struct report;
+
+/* columns must outlive the report. bench names it in JSON. */
+struct report *report_open(enum report_format format, const char *bench,
+			   const struct report_column *columns, size_t ncolumns);
+
+/* Facts that hold for all rows, before the first row: JSON keeps them, the others say them on
+ * stderr. */
+void report_fact(struct report *r, const char *key, const char *format, ...) CISTERN_PRINTF(3, 4);
+
+/* The facts that every bench states: version, compiler, processors, kernel, huge-page setting. */
+void report_machine(struct report *r);
+
+/* The facts of a corpus, its hash among them. */
+void report_corpus(struct report *r, const struct corpus *c);
+
+void report_row(struct report *r, const struct report_value *values);
+
+/* A closing line: stdout in tables, part of the document in JSON, stderr with CSV. */
+void report_note(struct report *r, const char *format, ...) CISTERN_PRINTF(2, 3);
+
+void report_close(struct report *r);
+
+#endif /* BENCH_REPORT_H */

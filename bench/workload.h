@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workload.h - one measurement of one engine, in a process of its own, with every answer verified.
+ *
+ *   build   the strings are interned into an empty interner; thread t of T takes the t-th part of
+ * them memory  is read right after, and again before the interner was made; what was added is the
+ * difference hit     every thread interns the whole corpus again, in order, each beginning at
+ * another place batch   the same through the batch call, in groups of ENGINE_GROUP miss    every
+ * thread looks up strings that are absent
+ *
+ * The speeds of hit, batch and miss are medians over several passes; build can happen once only, so
+ * that its spread shows between processes.
+ */
+#ifndef BENCH_WORKLOAD_H
+#define BENCH_WORKLOAD_H
+
+#include "corpus.h"
+#include "engine.h"
+#include "harness.h"
+
+struct workload {
+	const struct engine *engine;
+	const struct corpus *corpus;
+	cistern_config config;
+	unsigned threads;
+	bool build_distinct; /* build from each string once, rather than from the whole corpus */
+	bool build_batch;    /* build through the batch call */
+	unsigned pass_ms;    /* repeat passes for at least so long; 0: a single pass */
+};
+
+/* Millions of strings a second, over all threads. */
+struct workload_speed {
+	double build, hit, batch, miss;
+};
+
+struct workload_result {
+	struct workload_speed speed;
+	struct harness_memory before, after;
+	cistern_stats stats;
+	cistern_config effective; /* cistern only */
+};
+
+/* Runs it. False after one line on stderr: the engine failed, or gave a wrong answer. */
+bool workload_run(const struct workload *w, struct workload_result *result);
+
+/* What the engine added to the resident memory. */
+uint64_t workload_added(const struct workload_result *r);
+
+#endif /* BENCH_WORKLOAD_H */

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life.c - interners come and go, and so do processes: nothing leaks, fork works under load (G7),
+ * and constructors and exit handlers may intern (G10).
+ */
+#include "cases.h"
+#include "child.h"
+#include "figures.h"
+#include "maps.h"
+#include "support.h"
+#include "tools.h"
+#include "variants.h"
+#include "words.h"
+
+#include <cistern.h>
+
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- constructors */
+
+static const char *constructed;
+
+/* Before main, and perhaps before the library's own constructors. */
+__attribute__((__constructor__)) static void construct(void)
+{
+	constructed = cistern_intern_cstr(cistern_default(), "from a constructor");
+}
+
+START_TEST(a_constructor_may_intern)
+{
+	ck_assert_ptr_nonnull(constructed);
+	ck_assert_str_eq(constructed, "from a constructor");
+	ck_assert_ptr_eq(cistern_find_cstr(cistern_default(), "from a constructor"), constructed);
+	ck_assert_ptr_eq(CISTERN_LIT("from a constructor"), constructed);
+}
+END_TEST
+
+static cistern *used_at_exit;
+
+static void intern_at_exit(void)
+{
+	if (cistern_intern_cstr(used_at_exit, "at exit") && CISTERN_LIT("literal at exit") &&
+	    cistern_find_cstr(cistern_default(), "from a constructor") == constructed)
+		puts("interned at exit");
+}
+
+static int exit_with_handler(void *arg)
+{
+	(void)arg;
+	CHILD_CHECK(atexit(intern_at_exit) == 0);
+	used_at_exit = cistern_create(NULL);
+	CHILD_CHECK(used_at_exit);
+	return 0;
+}
+
+START_TEST(an_exit_handler_may_intern)
+{
+	struct child child;
+
+	child_run(&child, exit_with_handler, NULL);
+	ck_assert(child_ok(&child));
+	ck_assert_str_eq(child.out, "interned at exit\n");
+	child_free(&child);
+}
+END_TEST
+
+static atomic_ulong endless_count;
+
+static void *intern_for_ever(void *arg)
+{
+	unsigned long i;
+
+	for (i = 0;; i++) {
+		char data[32];
+
+		cistern_intern(arg, data, (size_t)snprintf(data, sizeof(data), "%lu", i % 100000));
+		atomic_fetch_add(&endless_count, 1);
+	}
+	return NULL;
+}
+
+static int exit_under_load(void *arg)
+{
+	pthread_t thread;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 3; i++)
+		CHILD_CHECK(pthread_create(&thread, NULL, intern_for_ever, cistern_default()) == 0);
+	while (atomic_load(&endless_count) < 3000)
+		usleep(100);
+	return 0;
+}
+
+START_TEST(a_process_may_end_while_threads_intern)
+{
+	size_t i;
+
+	for (i = 0; i < support_scaled(20); i++) {
+		struct child child;
+
+		child_run(&child, exit_under_load, NULL);
+		ck_assert(child_ok(&child));
+		child_free(&child);
+	}
+}
+END_TEST
+
+/* ---------------------------------------------------------------- create and destroy */
+
+static void use(cistern *c, int strings)
+{
+	char large[6000];
+	int i;
+
+	for (i = 0; i < strings; i++) {
+		char data[32];
+
+		ck_assert_ptr_nonnull(
+		    cistern_intern(c, data, (size_t)snprintf(data, sizeof(data), "used %d", i)));
+	}
+	memset(large, 'u', sizeof(large));
+	ck_assert_ptr_nonnull(cistern_intern(c, large, sizeof(large)));
+	ck_assert_ptr_nonnull(cistern_find_cstr(c, "used 0"));
+}
+
+START_TEST(destroying_nothing_does_nothing)
+{
+	cistern_destroy(NULL);
+	cistern_destroy(cistern_default());
+	ck_assert_ptr_eq(cistern_find_cstr(cistern_default(), "from a constructor"), constructed);
+}
+END_TEST
+
+START_TEST(interners_come_and_go)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	static struct maps before, after;
+	bool mapped;
+	size_t i;
+
+	for (i = 0; i < 3; i++) /* settles what the library keeps for good */
+		cistern_destroy(variant_create(_i));
+	mapped = maps_read(&before);
+	for (i = 0; i < support_scaled(60); i++) {
+		cistern *c = variant_create(_i);
+
+		use(c, (int)i * 20 + 1);
+		cistern_destroy(c);
+		/* one that cannot be made leaves nothing either */
+		config.memory_limit = 65536;
+		config.shards = 65536;
+		ck_assert_ptr_null(cistern_create(&config));
+	}
+	if (mapped && !UNDER_ASAN && !UNDER_TSAN) {
+		ck_assert(maps_read(&after));
+		ck_assert_uint_eq(after.count, before.count);
+	}
+}
+END_TEST
+
+START_TEST(many_interners_live_side_by_side)
+{
+	enum { MANY = 60 };
+	cistern *c[MANY];
+	const char *kept[MANY];
+	int i, k;
+
+	for (i = 0; i < MANY; i++) {
+		char data[32];
+
+		c[i] = variant_create(i % VARIANTS);
+		kept[i] = cistern_intern(c[i], data, (size_t)snprintf(data, sizeof(data), "home %d", i));
+		ck_assert_ptr_nonnull(kept[i]);
+	}
+	for (i = 0; i < MANY; i++) {
+		for (k = 0; k < MANY; k++) {
+			char data[32];
+			const char *found = cistern_find(
+			    c[i], data, (size_t)snprintf(data, sizeof(data), "home %d", k));
+
+			ck_assert_ptr_eq(found, i == k ? kept[i] : NULL);
+			ck_assert_int_eq(cistern_owns(c[i], kept[k]), i == k);
+		}
+	}
+	for (i = 0; i < MANY; i += 2)
+		cistern_destroy(c[i]);
+	for (i = 1; i < MANY; i += 2) {
+		use(c[i], 50);
+		cistern_destroy(c[i]);
+	}
+}
+END_TEST
+
+static void create_and_destroy(support_worker *worker)
+{
+	size_t i, rounds = support_scaled(60);
+
+	for (i = 0; i < rounds; i++) {
+		cistern *c = cistern_create(NULL);
+		int k;
+
+		if (!support_expect(worker, c != NULL))
+			return;
+		for (k = 0; k < 100; k++) {
+			char data[32];
+			size_t len = (size_t)snprintf(data, sizeof(data), "%d", k);
+
+			support_expect(worker, cistern_intern(c, data, len) == cistern_find(c, data, len));
+		}
+		cistern_destroy(c);
+	}
+}
+
+START_TEST(interners_come_and_go_on_all_threads)
+{
+	support_run(4, create_and_destroy, NULL);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- fork */
+
+static struct load {
+	cistern *c;
+	atomic_bool done;
+	const char *sentinels[64];
+} load;
+
+static void make_load(support_worker *worker)
+{
+	uint64_t i;
+
+	for (i = 0; !atomic_load(&load.done); i++) {
+		char data[64];
+		int len = snprintf(data, sizeof(data), "load %u %llu", worker->index,
+		                   (unsigned long long)i);
+		cistern_span in[4] = { { data, (size_t)len }, { data, 3 }, { data, 4 }, { data, 6 } };
+		const char *out[4];
+
+		/* until the interner is of some size; then fresh strings only now and then */
+		if (i < 30000 || i % 64 == 0)
+			support_expect(worker, cistern_intern(load.c, data, (size_t)len) != NULL);
+		support_expect(worker, cistern_intern_batch(load.c, in, out, 4) == 4);
+		cistern_find(cistern_default(), data, (size_t)len);
+		if (i % 200 == 0)
+			cistern_intern(cistern_default(), data, (size_t)len);
+	}
+}
+
+/*
+ * What a child does at once. No stdio and no malloc, which may have been in another thread's hands: 0, or the
+ * line that was wrong.
+ */
+#define WRONG_UNLESS(condition)                                                                    \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			return __LINE__ & 0x7f ? __LINE__ & 0x7f : 1;                              \
+	} while (0)
+
+static int work_in_child(int generation)
+{
+	cistern_stats stats = { .size = sizeof(stats) };
+	char data[] = "child 0000", large[5000];
+	cistern_span in[2] = { { data, 10 }, { "child", 5 } };
+	const char *out[2], *str;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		WRONG_UNLESS(cistern_find(load.c, load.sentinels[i], cistern_len(load.sentinels[i])) ==
+		             load.sentinels[i]);
+	for (i = 0; i < 500; i++) {
+		data[6] = (char)('a' + generation);
+		data[7] = (char)('0' + i / 100);
+		data[8] = (char)('0' + i / 10 % 10);
+		data[9] = (char)('0' + i % 10);
+		WRONG_UNLESS(!cistern_find(load.c, data, 10));
+		str = cistern_intern(load.c, data, 10);
+		WRONG_UNLESS(str && cistern_find(load.c, data, 10) == str);
+		WRONG_UNLESS(cistern_intern(cistern_default(), data, 10));
+	}
+	WRONG_UNLESS(cistern_intern_batch(load.c, in, out, 2) == 2 && out[0] == str);
+	for (i = 0; i < (int)sizeof(large); i++)
+		large[i] = (char)('a' + generation);
+	WRONG_UNLESS(cistern_intern(load.c, large, sizeof(large)));
+	WRONG_UNLESS(cistern_stats_get(load.c, &stats) == 0);
+	WRONG_UNLESS(stats.strings > 500);
+	WRONG_UNLESS(stats.payload_bytes + stats.overhead_bytes + stats.slack_bytes + stats.table_bytes +
+	                 stats.retired_bytes + stats.free_bytes + stats.control_bytes ==
+	             stats.committed_bytes);
+	if (!UNDER_ASAN) { /* whose malloc is not safe in the child */
+		cistern *fresh = cistern_create(NULL);
+
+		WRONG_UNLESS(fresh && cistern_intern_cstr(fresh, "fresh"));
+		cistern_destroy(fresh);
+	}
+	return 0;
+}
+
+/* Forks; the child works, has a child of its own do the same, and answers for both. */
+static int generations(int generation)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid < 0)
+		return 255;
+	if (pid == 0) {
+		int wrong;
+
+		alarm(120);
+		wrong = work_in_child(generation);
+		if (!wrong && generation == 0)
+			wrong = generations(1);
+		_exit(wrong);
+	}
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return 254;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status) % 100;
+}
+
+static void fork_under_load(support_worker *worker)
+{
+	size_t i, children = support_scaled(50);
+
+	if (worker->index != 0) {
+		make_load(worker);
+		return;
+	}
+	for (i = 0; i < children; i++) {
+		int answer = generations(0);
+
+		if (answer)
+			fprintf(stderr, "child %zu: exit code %d is the line (mod 128) that was wrong\n", i,
+			        answer);
+		if (!support_expect(worker, answer == 0))
+			break;
+		usleep(500);
+	}
+	atomic_store(&load.done, true);
+}
+
+START_TEST(children_of_a_busy_parent_intern_at_once)
+{
+	cistern_config config = variant(_i % 2 ? 4 : 0);
+	int i;
+
+	config.shards = _i / 2 ? 16 : 1;
+	load.c = cistern_create(&config);
+	ck_assert_ptr_nonnull(load.c);
+	for (i = 0; i < 64; i++) {
+		char data[32];
+
+		load.sentinels[i] =
+		    cistern_intern(load.c, data, (size_t)snprintf(data, sizeof(data), "sentinel %d", i));
+	}
+	support_run(4, fork_under_load, NULL);
+	cistern_destroy(load.c);
+}
+END_TEST
+
+/* The parent's interner is not the child's: what one adds the other does not see. */
+START_TEST(parent_and_child_are_apart_after_fork)
+{
+	cistern *c = cistern_create(NULL);
+	const char *str = cistern_intern_cstr(c, "common");
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(!(cistern_find_cstr(c, "common") == str && cistern_intern_cstr(c, "child's")));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ck_assert_ptr_null(cistern_find_cstr(c, "child's"));
+	ck_assert_uint_eq(figures(c).strings, 1);
+	figures_check(c);
+	cistern_destroy(c);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *s = suite_create("life");
+
+	support_add(s, a_constructor_may_intern);
+	support_add(s, an_exit_handler_may_intern);
+	support_add(s, a_process_may_end_while_threads_intern);
+	support_add(s, destroying_nothing_does_nothing);
+	cases_add_loop(s, interners_come_and_go, VARIANTS);
+	support_add(s, many_interners_live_side_by_side);
+	support_add(s, interners_come_and_go_on_all_threads);
+	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 4);
+	support_add(s, parent_and_child_are_apart_after_fork);
+	return s;
+}
+
+int main(int argc, char **argv)
+{
+	return support_main(argc, argv, "life", make);
+}

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the benches say to bad input: one line that names the culprit, exit code 2 where the command line cannot be
+# shellcheck disable=SC2086 # commands with options are kept in variables
+# understood and 1 where something else is wrong. Nothing is measured here.
+# shellcheck source=tests/policy/tap.sh
+. "${srcdir:-.}/tests/policy/tap.sh"
+
+# refused CODE PATTERN COMMAND...: the command ends with CODE and one line on stderr that matches.
+refused() {
+	code=$1 pattern=$2
+	shift 2
+	"$@" >"$scratch/out" 2>"$scratch/err"
+	status=$?
+	test $status -eq "$code" || echo "exit code $status, not $code"
+	test ! -s "$scratch/out" || echo 'something on stdout'
+	test "$(wc -l <"$scratch/err")" -eq 1 || echo "not one line: $(cat "$scratch/err")"
+	grep -q "^${1##*/}: $pattern" "$scratch/err" || echo "wrong words: $(cat "$scratch/err")"
+}
+
+sweep=bench/cistern-sweep
+compare=bench/cistern-compare
+startup=bench/cistern-startup
+
+for program in $sweep $compare $startup; do
+	expect "$program: an unknown option" refused 2 "unknown option '--wrong'" $program --wrong
+	expect "$program: an option without its value" refused 2 "option '--corpus' needs" $program --corpus
+	expect "$program: a stray word" refused 2 "'word' is no option" $program word
+	expect "$program: an unknown knob" refused 2 "--set: there is no knob called 'slabs'" \
+		$program --set slabs=3
+	expect "$program: a knob out of range" refused 2 "--set: shards does not accept '70000'; it accepts 1 to" \
+		$program --set shards=70000
+	expect "$program: a knob that is no number" refused 2 "--set: slab_size does not accept '4KB'; it accepts" \
+		$program --set slab_size=4KB
+	expect "$program: a knob without a value" refused 2 "--set: 'shards' is not of the form" \
+		$program --set shards
+	expect "$program: an impossible number" refused 2 "--count: '0' is not a number from 1" \
+		$program --count 0
+	expect "$program: a number with a tail" refused 2 "--seed: '12x' is not" $program --seed 12x
+	expect "$program: a number too large" refused 2 "--seed: '99999999999999999999' is not" \
+		$program --seed 99999999999999999999
+	expect "$program: an unknown format" refused 2 "--format: 'xml' is none of" $program --format xml
+	expect "$program: an unknown clock" refused 2 "--clock: 'sun' is neither" $program --clock sun
+	expect "$program: an unknown generator" refused 2 "--generate: 'words' is neither" \
+		$program --generate words
+	expect "$program: a corpus that is not there" refused 1 "$scratch/none: No such file" \
+		$program --corpus "$scratch/none"
+	expect "$program: a corpus that is a folder" refused 1 "$scratch: is a directory" \
+		$program --corpus "$scratch"
+	: >"$scratch/empty"
+	expect "$program: an empty corpus" refused 1 "$scratch/empty: holds no strings" \
+		$program --corpus "$scratch/empty"
+	printf 'one\ntwo\nth\000ree\n' >"$scratch/nul"
+	expect "$program: a NUL in a corpus" refused 1 "$scratch/nul:3: a NUL byte" \
+		$program --corpus "$scratch/nul"
+	expect "$program: an ELF file that is not there" refused 1 "$scratch/none: " \
+		$program --elf "$scratch/none"
+	expect "$program: not an ELF file" refused 1 "$scratch/nul: \(not an ELF file\|built without libelf\)" \
+		$program --elf "$scratch/nul"
+done
+if test -f tests/support/libsupport.a && ! $sweep --elf "$scratch/nul" 2>&1 | grep -q 'without libelf'; then
+	head -c $(($(wc -c <tests/support/libsupport.a) - 100)) tests/support/libsupport.a >"$scratch/short.a"
+	expect 'an archive that is cut off' refused 1 "$scratch/short.a: the archive is cut off" \
+		$sweep --elf "$scratch/short.a"
+else
+	skip 'an archive that is cut off' 'no archive or no libelf'
+fi
+if test "$(id -u)" -ne 0; then
+	echo text >"$scratch/secret"
+	chmod 0 "$scratch/secret"
+	expect 'a corpus that may not be read' refused 1 "$scratch/secret: Permission denied" \
+		$sweep --corpus "$scratch/secret"
+else
+	skip 'a corpus that may not be read' 'root may read anything'
+fi
+
+expect 'sweep: a list with a gap' refused 2 "--shards: '1,,4' has an empty part" $sweep --shards 1,,4
+expect 'sweep: a list with a value out of range' refused 2 "--slab-size: slab_size does not accept '1'" \
+	$sweep --slab-size 4K,1
+expect 'sweep: no threads' refused 2 "--threads: '0' is not" $sweep --threads 0
+expect 'sweep: an unknown lock' refused 2 "--lock: lock does not accept 'rw'" $sweep --lock rw
+expect 'sweep: no rounds' refused 2 "--rounds: '0' is not" $sweep --rounds 0
+expect 'compare: an unknown engine' refused 2 "--engines: this build has no 'redis'" $compare --engines redis
+expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$compare --baseline redis
+expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
+	$compare --variant hugepages=never,fast=on
+expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+
+full() {
+	$sweep --help >/dev/full 2>"$scratch/err"
+	test $? -eq 1 || echo 'a full disk went unnoticed'
+	grep -q 'cannot write the results' "$scratch/err" || cat "$scratch/err"
+}
+if test -c /dev/full; then
+	expect 'results that cannot be written' full
+else
+	skip 'results that cannot be written' 'no /dev/full'
+fi
+
+helps() {
+	for program in $sweep $compare $startup; do
+		$program --help | grep -q -- '--distinct-random' || echo "$program --help says too little"
+		$program --version | grep -q ' 0\.' || echo "$program --version"
+	done
+}
+expect 'help and version' helps
+finish

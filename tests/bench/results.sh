@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tiny runs of every bench: the output can be read by programs, and says what it should. The speeds mean nothing.
+# shellcheck disable=SC2086 # commands with options are kept in variables
+# shellcheck source=tests/policy/tap.sh
+. "${srcdir:-.}/tests/policy/tap.sh"
+
+validate=tests/bench/validate
+small='--count 2000 --rounds 1 --pass-ms 1'
+sweep="bench/cistern-sweep $small --shards 1,16 --slab-size 1K,4K --threads 1,2"
+compare="bench/cistern-compare $small"
+
+# run COMMAND...: leaves stdout in out and stderr in err; says so where it failed.
+run() {
+	"$@" >"$scratch/out" 2>"$scratch/err" && return
+	echo "$* failed:"
+	cat "$scratch/err"
+}
+
+# The columns that have to hold a number above 0.
+sweep_csv() {
+	run $sweep --format csv
+	$validate csv shards slab_size threads insert_m_s hit_m_s batch_hit_m_s miss_m_s rss peak strings \
+		committed payload table <"$scratch/out"
+	test "$(wc -l <"$scratch/out")" -eq 9 || echo 'not a row for each of the 8 combinations'
+	tail -n 3 "$scratch/err" | grep -vE '^CISTERN_SHARDS=[0-9]+ CISTERN_SLAB_SIZE=[0-9]+K$' |
+		sed 's/$/: not a setting/'
+}
+expect 'sweep: CSV' sweep_csv
+
+sweep_json() {
+	run $sweep --format json --lock mutex,spin --generate identifiers
+	$validate json <"$scratch/out"
+	test "$(grep -c '^{"shards": ' "$scratch/out")" -eq 16 || echo 'not a line for each result'
+	test "$(grep -c '^"CISTERN_SHARDS=.*CISTERN_LOCK=' "$scratch/out")" -eq 3 || echo 'not three settings'
+}
+expect 'sweep: JSON' sweep_json
+
+sweep_table() {
+	run $sweep
+	tail -n 3 "$scratch/out" | grep -vE '^CISTERN_SHARDS=[0-9]+ CISTERN_SLAB_SIZE=[0-9]+K$' |
+		sed 's/$/: not a setting/'
+	# Fit to be pasted.
+	tail -n 1 "$scratch/out" >"$scratch/setting"
+	env -i "$(cut -d ' ' -f 1 "$scratch/setting")" "$(cut -d ' ' -f 2 "$scratch/setting")" true ||
+		echo 'not environment variables'
+}
+expect 'sweep: the table ends with three settings' sweep_table
+
+plots() {
+	run $sweep --threads 1 --plot "$scratch/deep/plots"
+	for map in rss hit insert; do
+		for ending in png svg; do
+			test -s "$scratch/deep/plots/$map-threads1.$ending" || echo "no $map-threads1.$ending"
+		done
+	done
+}
+if have gnuplot; then
+	expect 'sweep: plots' plots
+else
+	skip 'sweep: plots' 'no gnuplot'
+fi
+
+plots_without_gnuplot() {
+	# shellcheck disable=SC2123 # that nothing is found is the point
+	(
+		PATH=/nonexistent
+		export PATH
+		run $sweep --threads 1 --plot "$scratch/none"
+	) 2>&1
+	test "$(grep -c 'gnuplot is not installed' "$scratch/err")" -eq 1 || echo 'gnuplot was not missed'
+	test -s "$scratch/none/plots.gp" || echo 'no script to draw later'
+}
+mkdir -p "$scratch/none"
+expect 'sweep: no gnuplot is no failure' plots_without_gnuplot
+
+compare_csv() {
+	run $compare --variant hugepages=never --variant hugepages=always,capacity=1000 --format csv
+	$validate csv threads rounds <"$scratch/out"
+	test "$(grep -c ',cistern hugepages=never,build,' "$scratch/out")" -eq 2 || echo 'a variant is missing'
+	test "$(grep -c ',cistern hugepages=always capacity=1000,hit,' "$scratch/out")" -eq 2 ||
+		echo 'the other variant is missing'
+}
+expect 'compare: CSV with variants' compare_csv
+
+compare_json() {
+	printf 'one\n\ntwo\none\nthree' >"$scratch/lines"
+	run $compare --corpus "$scratch/lines" --distinct-random --build-batch --format json
+	$validate json <"$scratch/out"
+	grep -q '4 strings .* 4 distinct' "$scratch/out" || echo 'the corpus was read wrongly'
+}
+expect 'compare: JSON, a corpus of lines' compare_json
+
+ratios() {
+	run $compare --format csv
+	$validate csv baseline ratio ratio_q1 ratio_q3 <<-ROWS
+		$(grep -v huge_pages "$scratch/out")
+	ROWS
+}
+if bench/cistern-compare --help | grep -q '^  stringmap'; then
+	expect 'compare: every ratio over LLVM is there' ratios
+else
+	skip 'compare: every ratio over LLVM is there' 'built without LLVM'
+fi
+
+symbols() {
+	run $compare --elf bench/cistern-sweep bench/cistern-startup --threads 1
+	grep -q 'corpus: cistern-sweep and 1 more: [1-9]' "$scratch/err" || cat "$scratch/err"
+	run $compare --elf tests/support/libsupport.a --threads 1
+	grep -q 'corpus: libsupport.a: [1-9]' "$scratch/err" || cat "$scratch/err"
+}
+if bench/cistern-sweep --elf "$scratch/lines" 2>&1 | grep -q 'without libelf'; then
+	skip 'compare: symbols of programs and archives' 'built without libelf'
+else
+	expect 'compare: symbols of programs and archives' symbols
+fi
+
+startup_json() {
+	run bench/cistern-startup --processes 2 --format json
+	$validate json <"$scratch/out"
+}
+expect 'startup: JSON' startup_json
+finish
