@@ -255,6 +255,23 @@ START_TEST(a_format_longer_than_the_storage_is_written_whole)
 }
 END_TEST
 
+START_TEST(there_is_always_room_for_the_nul)
+{
+	static const char bytes[600];
+
+	for (size_t first = 1; first < 200; first++)
+		for (size_t more = 0; more < 300; more++) {
+			cistern_buf b;
+
+			cistern_buf_init(&b);
+			unit_must(cistern_buf_add(&b, bytes, first));
+			unit_must(cistern_buf_add(&b, bytes, more));
+			check_invariants(&b);
+			cistern_buf_release(&b);
+		}
+}
+END_TEST
+
 START_TEST(growing_is_linear_in_all)
 {
 	cistern_buf b;
@@ -327,6 +344,7 @@ static Suite *make(void)
 	support_add(s, failures_stick_and_add_nothing);
 	support_add(s, formats_that_fail_add_nothing);
 	support_add(s, a_format_longer_than_the_storage_is_written_whole);
+	support_add(s, there_is_always_room_for_the_nul);
 	support_add(s, growing_is_linear_in_all);
 	support_add(s, reset_keeps_the_storage_and_release_gives_it_up);
 	support_add(s, a_builder_is_interned_with_all_its_bytes);

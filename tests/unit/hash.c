@@ -38,6 +38,21 @@ START_TEST(two_pieces_hash_as_the_whole_at_every_split)
 }
 END_TEST
 
+START_TEST(the_inline_hash_of_short_strings_is_the_same)
+{
+	const struct secret secret = secret_of(support_seed());
+	char bytes[HASH_SHORT];
+
+	fill_random(bytes, sizeof bytes, 8);
+	for (size_t len = 0; len <= sizeof bytes; len++) {
+		char *copy = support_guarded(bytes, len);
+
+		ck_assert_uint_eq(hash_short_bytes(&secret, copy, len), hash_bytes(&secret, copy, len));
+		support_guarded_free(copy, len);
+	}
+}
+END_TEST
+
 START_TEST(many_pieces_hash_as_the_whole)
 {
 	const struct secret secret = secret_of(support_seed());
@@ -224,6 +239,7 @@ static Suite *make(void)
 	Suite *s = suite_create("hash");
 
 	support_add(s, two_pieces_hash_as_the_whole_at_every_split);
+	support_add(s, the_inline_hash_of_short_strings_is_the_same);
 	support_add(s, many_pieces_hash_as_the_whole);
 	support_add(s, bytes_read_one_by_one_hash_the_same);
 	support_add(s, bytes_read_one_by_one_are_copied_exactly);

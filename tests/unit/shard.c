@@ -287,6 +287,9 @@ START_TEST(growth_keeps_the_own_secret)
 	ck_assert(own_secret(c, &later));
 	ck_assert_int_eq(memcmp(&own, &later, sizeof own), 0);
 	check_found(c, &secret, 0, 30000);
+	/* the secret in front of each retired table is retired with it, and only whole pages are emptied */
+	unit_check_accounts(c);
+	ck_assert_uint_eq(unit_stats(c).emptied_bytes % c->common.tables.page, 0);
 	cistern_destroy(c);
 }
 END_TEST

@@ -173,7 +173,10 @@ size_t unit_committed(const struct unit_space *s)
 
 void unit_use_up(struct range *range)
 {
-	range->used = atomic_load(&range->committed);
+	size_t committed = atomic_load(&range->committed);
+
+	range->skipped_bytes += committed - range->used;
+	range->used = committed;
 }
 
 void unit_provide(struct range *range, size_t size)
