@@ -246,6 +246,7 @@ CISTERN_API cistern *cistern_default(void);
  * Settles the default interner's knobs in place of the environment. Returns 0, or -1:
  *   EBUSY           it exists already
  *   EINVAL, E2BIG   as cistern_create; EINVAL for NULL, too
+ *   ENOMEM          no memory for the handlers that make fork safe
  */
 CISTERN_API int cistern_default_configure(const cistern_config *config);
 

@@ -222,7 +222,7 @@ cistern *cistern_create(const cistern_config *given)
 	cistern_config config;
 	cistern *c;
 
-	if (!config_normalize(given, &config))
+	if (!config_normalize(given, &config) || !registry_ready())
 		return NULL;
 	if (config.shards == 0)
 		config.shards = automatic_shards();
@@ -246,13 +246,14 @@ cistern *cistern_create(const cistern_config *given)
 		os_populate(tables.base, page_up(at.size));
 	c = (cistern *)(void *)tables.base;
 	open_interner(c, &config, &at, &strings, &tables, &secret);
-	if ((config.capacity && cistern_reserve(c, config.capacity) != 0) || !registry_add(c)) {
+	if (config.capacity && cistern_reserve(c, config.capacity) != 0) {
 		int error = errno;
 
 		unmap(c);
 		errno = error;
 		return NULL;
 	}
+	registry_add(c);
 	return c;
 release:
 	space_release(&strings);

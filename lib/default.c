@@ -65,7 +65,7 @@ cistern *cistern_default(void)
 	cistern *c = default_interner();
 	bool report = false;
 
-	if (c)
+	if (c || !registry_ready())
 		return c;
 	if (!is_configured())
 		pthread_once(&environment_once, read_environment);
@@ -93,7 +93,7 @@ int cistern_default_configure(const cistern_config *config)
 		errno = EINVAL;
 		return -1;
 	}
-	if (!config_normalize(config, &normal))
+	if (!config_normalize(config, &normal) || !registry_ready())
 		return -1;
 	lock_acquire(&making);
 	/* relaxed: written under the lock that we hold */

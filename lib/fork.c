@@ -23,6 +23,9 @@ static struct cistern *interners;
 static pthread_once_t install_once = PTHREAD_ONCE_INIT;
 static int install_error; /* written within install_once */
 
+/* This thread is forking: true between the handlers before and after. */
+static _Thread_local bool forking;
+
 /* Does one thing to every lock, in the order of ranks. */
 static void all_locks(void (*act)(struct lock *lock))
 {
@@ -37,19 +40,29 @@ static void all_locks(void (*act)(struct lock *lock))
 	}
 }
 
+/* A process that was forked in the midst of install_once installs once more: then each handler runs twice. */
 static void before_fork(void)
 {
-	all_locks(lock_fork_acquire);
+	if (!forking)
+		all_locks(lock_fork_acquire);
+	forking = true;
+}
+
+static void after_fork(void (*act)(struct lock *lock))
+{
+	if (forking)
+		all_locks(act);
+	forking = false;
 }
 
 static void after_fork_parent(void)
 {
-	all_locks(lock_fork_release);
+	after_fork(lock_fork_release);
 }
 
 static void after_fork_child(void)
 {
-	all_locks(lock_fork_child);
+	after_fork(lock_fork_child);
 }
 
 static void install_handlers(void)
@@ -57,13 +70,16 @@ static void install_handlers(void)
 	install_error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
-bool registry_add(struct cistern *c)
+bool registry_ready(void)
 {
-	pthread_once(&install_once, install_handlers); /* it allocates: not under our lock */
-	if (install_error) {
+	pthread_once(&install_once, install_handlers);
+	if (install_error)
 		errno = install_error;
-		return false;
-	}
+	return install_error == 0;
+}
+
+void registry_add(struct cistern *c)
+{
 	lock_acquire(&registry);
 	c->next = interners;
 	c->link = &interners;
@@ -71,7 +87,6 @@ bool registry_add(struct cistern *c)
 		interners->link = &c->next;
 	interners = c;
 	lock_release(&registry);
-	return true;
 }
 
 void registry_remove(struct cistern *c)

@@ -41,8 +41,14 @@ static inline struct shard *interner_shard(const struct cistern *c, uint32_t ind
 	return &c->shards[index];
 }
 
-/* fork.c: every interner is listed, so that fork finds all locks. False with ENOMEM. */
-bool registry_add(struct cistern *c);
+/*
+ * fork.c: has the fork handlers installed, before any lock of the library is taken: a lock that is held while
+ * they are missing stays locked in a child. It allocates, so no lock may be held. False with ENOMEM.
+ */
+bool registry_ready(void);
+
+/* fork.c: every interner is listed, so that fork finds all locks. */
+void registry_add(struct cistern *c);
 void registry_remove(struct cistern *c);
 
 /* default.c: the lock that makes the default interner once, for fork.c. */
