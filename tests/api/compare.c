@@ -5,7 +5,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -805,6 +804,68 @@ START_TEST(a_struct_shorter_than_the_first_version_is_einval)
 }
 END_TEST
 
+START_TEST(text_for_a_shorter_struct_stays_inside_it)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	cistern_config *shorter;
+	size_t i;
+
+	config.size = offsetof(cistern_config, value_size);
+	shorter = (cistern_config *)(void *)support_guarded(&config, config.size);
+	for (i = 0; i < COUNT(accepted); i++) {
+		int answer;
+
+		errno = 0;
+		answer = cistern_config_set(shorter, accepted[i].key, accepted[i].value);
+		if (strcmp(accepted[i].key, "shards") == 0) {
+			ck_assert_int_eq(answer, 0);
+			ck_assert_uint_eq(shorter->shards, accepted[i].expect);
+		}
+		if (strcmp(accepted[i].key, "links") == 0) {
+			ck_assert_int_eq(answer, -1);
+			ck_assert_int_eq(errno, ENOENT);
+		}
+	}
+	ck_assert_int_ge(cistern_config_from_env(shorter), 0);
+	support_guarded_free((char *)shorter, config.size);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- slab_max and slab_size */
+
+START_TEST(a_larger_slab_size_takes_the_default_slab_max_along)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	cistern *c;
+
+	ck_assert_int_eq(cistern_config_set(&config, "slab_size", "4M"), 0);
+	c = create(&config);
+	ck_assert_uint_eq(config_of(c).slab_size, 4 * MIB);
+	ck_assert_uint_eq(config_of(c).slab_max, 4 * MIB);
+	cistern_destroy(c);
+	config.slab_max = 8 * MIB;
+	c = create(&config);
+	ck_assert_uint_eq(config_of(c).slab_max, 8 * MIB);
+	cistern_destroy(c);
+}
+END_TEST
+
+START_TEST(a_slab_max_below_the_slab_size_is_refused)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+
+	ck_assert_int_eq(cistern_config_set(&config, "slab_size", "4M"), 0);
+	errno = 0;
+	ck_assert_int_eq(cistern_config_set(&config, "slab_max", "2M"), -1);
+	ck_assert_int_eq(errno, ERANGE);
+	ck_assert_int_eq(cistern_config_set(&config, "slab_max", "4M"), 0);
+	config.slab_max = 2 * MIB;
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(&config));
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- effective values */
 
 START_TEST(config_of_tells_what_is_in_effect)
@@ -930,6 +991,9 @@ static Suite *make(void)
 	support_add(s, boundary_values_make_a_working_interner);
 	support_add(s, a_longer_struct_is_accepted_while_its_tail_is_zero);
 	support_add(s, a_struct_shorter_than_the_first_version_is_einval);
+	support_add(s, text_for_a_shorter_struct_stays_inside_it);
+	support_add(s, a_larger_slab_size_takes_the_default_slab_max_along);
+	support_add(s, a_slab_max_below_the_slab_size_is_refused);
 	support_add(s, config_of_tells_what_is_in_effect);
 	support_add(s, automatic_shards_are_a_power_of_two_from_16_to_256);
 	support_add(s, slabs_of_all_shards_take_at_most_a_quarter_of_the_range);

@@ -9,10 +9,12 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void clean_environment(void)
@@ -116,6 +118,53 @@ START_TEST(first_use_from_many_threads_makes_one)
 }
 END_TEST
 
+static atomic_int first_use;
+
+static void *use_default(void *arg)
+{
+	atomic_store(&first_use, 1);
+	cistern_intern_cstr(cistern_default(), "the parent's first use");
+	atomic_store(&first_use, 2);
+	return arg;
+}
+
+/* Forks while another thread makes the default interner; the moment differs from call to call. */
+static int fork_during_first_use(void *arg)
+{
+	volatile unsigned wait = *(unsigned *)arg;
+	pthread_t thread;
+	int status = 0;
+	pid_t pid;
+
+	clean_environment();
+	CHILD_CHECK(pthread_create(&thread, NULL, use_default, NULL) == 0);
+	while (!atomic_load(&first_use))
+		;
+	while (wait)
+		wait--;
+	pid = fork();
+	if (pid == 0) {
+		child_deadline(20);
+		_exit(!cistern_intern_cstr(cistern_default(), "the child's first use"));
+	}
+	CHILD_CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	return 0;
+}
+
+START_TEST(a_child_forked_during_first_use_can_use_it_at_once)
+{
+	size_t i, rounds = support_scaled(200);
+
+	for (i = 0; i < rounds; i++) {
+		unsigned wait = (unsigned)(i * 40000 / rounds);
+
+		run_quietly(fork_during_first_use, &wait);
+	}
+}
+END_TEST
+
 /* ---------------------------------------------------------------- configuration */
 
 static int take_environment(void *arg)
@@ -205,6 +254,8 @@ static int configure_badly(void *arg)
 	config.shards = 100000;
 	errno = 0;
 	CHILD_CHECK(cistern_default_configure(&config) == -1 && errno == EINVAL);
+	errno = 0;
+	CHILD_CHECK(cistern_default_configure(NULL) == -1 && errno == EINVAL);
 	longer.config.size = sizeof(longer);
 	errno = 0;
 	CHILD_CHECK(cistern_default_configure(&longer.config) == -1 && errno == E2BIG);
@@ -411,6 +462,7 @@ static Suite *make(void)
 
 	support_add(s, the_default_is_one_and_outlives_destroy);
 	support_add(s, first_use_from_many_threads_makes_one);
+	support_add(s, a_child_forked_during_first_use_can_use_it_at_once);
 	support_add(s, the_environment_configures_the_default);
 	support_add(s, configure_takes_the_place_of_the_environment);
 	support_add(s, configure_after_first_use_is_busy);

@@ -15,7 +15,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -194,8 +193,9 @@ END_TEST
 
 /* ---------------------------------------------------------------- system calls */
 
-/* ThreadSanitizer calls the system behind the program's back, and libraries on other systems have no filter. */
-#if defined(__linux__) && defined(SYS_seccomp) && !UNDER_TSAN && (defined(__x86_64__) || defined(__aarch64__))
+/* Sanitizers call the system behind the program's back, and other systems have no such filter. */
+#if defined(__linux__) && defined(SYS_seccomp) && !UNDER_ASAN && !UNDER_TSAN &&                   \
+    (defined(__x86_64__) || defined(__aarch64__))
 #define HAVE_FILTER 1
 #else
 #define HAVE_FILTER 0

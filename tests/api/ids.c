@@ -13,7 +13,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,7 +423,7 @@ static Suite *make(void)
 	cases_add_loop(s, owns_and_id_valid_are_exact, COUNT(layouts));
 	support_add(s, owns_is_right_to_the_end_of_a_full_range);
 	support_add(s, owns_refuses_foreign_pointers);
-	cases_add_loop(s, owns_knows_long_strings, UNDER_TSAN ? 2 : VARIANTS);
+	cases_add_loop(s, owns_knows_long_strings, FEW);
 	support_add(s, the_shift_is_the_smallest_that_covers_the_range);
 	cases_add_loop(s, padding_stays_below_one_unit, VARIANTS);
 	return s;

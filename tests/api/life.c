@@ -14,7 +14,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -314,7 +313,7 @@ static int generations(int generation)
 	if (pid == 0) {
 		int wrong;
 
-		alarm(120);
+		child_deadline(60);
 		wrong = work_in_child(generation);
 		if (!wrong && generation == 0)
 			wrong = generations(1);
@@ -329,7 +328,7 @@ static int generations(int generation)
 
 static void fork_under_load(support_worker *worker)
 {
-	size_t i, children = support_scaled(50);
+	size_t i, children = support_scaled(30);
 
 	if (worker->index != 0) {
 		make_load(worker);

@@ -7,7 +7,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

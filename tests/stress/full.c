@@ -10,7 +10,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

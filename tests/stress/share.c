@@ -8,7 +8,6 @@
 
 #include <cistern.h>
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

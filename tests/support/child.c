@@ -116,3 +116,9 @@ bool child_ok(const struct child *result)
 	        result->out, result->err);
 	return false;
 }
+
+void child_deadline(unsigned seconds)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(seconds);
+}

@@ -30,6 +30,10 @@ void child_free(struct child *result);
 /* Whether the child ended with code 0; otherwise what it wrote goes to stderr, with how it ended. */
 bool child_ok(const struct child *result);
 
+/* Ends this process with SIGALRM after so many seconds. For children that tests fork themselves: Check's own
+ * handler for that signal, which they inherit, would end the whole test. */
+void child_deadline(unsigned seconds);
+
 /* Leaves a function of a child with code 1 and one line on stderr where a condition does not hold. */
 #define CHILD_CHECK(condition)                                                                     \
 	do {                                                                                       \

@@ -2,7 +2,8 @@
 /* figures.c - see figures.h. */
 #include "figures.h"
 
-#include <check.h>
+#include "support.h"
+
 #include <inttypes.h>
 #include <string.h>
 

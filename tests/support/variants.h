@@ -6,9 +6,12 @@
 #ifndef TESTS_SUPPORT_VARIANTS_H
 #define TESTS_SUPPORT_VARIANTS_H
 
+#include "tools.h"
+
 #include <cistern.h>
 
-enum { VARIANTS = 10 };
+/* FEW is for cases that move megabytes, which ThreadSanitizer watches byte by byte. */
+enum { VARIANTS = 10, FEW = UNDER_TSAN ? 2 : VARIANTS };
 
 /* The configuration with that number, 0 to VARIANTS - 1. Number 0 is the defaults. */
 cistern_config variant(int number);
