@@ -520,6 +520,33 @@ START_TEST(plain_numbers_probe_little)
 }
 END_TEST
 
+/* The first look of a hit meets the longer string under its own tag, in its own bucket. */
+START_TEST(a_prefix_with_the_same_tag_is_another_string)
+{
+	char longer[140];
+
+	memset(longer, 'p', sizeof longer);
+	for (size_t len = 1; len <= 130; len++) {
+		cistern *c = open_interner(1, 0);
+		uint64_t hash = cistern_hash(c, longer, len);
+		const char *str;
+		uint64_t n = 0;
+
+		do {
+			memcpy(longer + len, &n, sizeof n);
+			n++;
+		} while (hash_tag(cistern_hash(c, longer, len + sizeof n)) != hash_tag(hash));
+		str = cistern_intern(c, longer, len + sizeof n);
+		ck_assert_ptr_nonnull(str);
+		ck_assert_ptr_null(cistern_find(c, longer, len));
+		ck_assert_ptr_ne(cistern_intern(c, longer, len), str);
+		ck_assert_uint_eq(unit_stats(c).strings, 2);
+		memset(longer, 'p', sizeof longer);
+		cistern_destroy(c);
+	}
+}
+END_TEST
+
 /* ---------------------------------------------------------------- copied before the lock is taken */
 
 static struct shard_key key_of(const cistern *c, const char *s, size_t len)
@@ -723,6 +750,7 @@ static Suite *make(void)
 	support_add(s, strings_of_one_shard_fill_that_shard);
 	support_add(s, strings_with_equal_low_bits_are_all_found);
 	support_add(s, plain_numbers_probe_little);
+	support_add(s, a_prefix_with_the_same_tag_is_another_string);
 	support_add(s, a_large_copy_that_was_not_needed_goes_back);
 	support_add(s, a_large_string_whose_table_cannot_be_made_goes_back);
 	support_add(s, threads_racing_for_large_strings_get_one_pointer);
