@@ -91,6 +91,9 @@ START_TEST(threads_that_fill_an_interner_lose_nothing)
 
 		config.shards = _i / 2 ? 16 : 1;
 		config.lock = round % 2 ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
+		/* the smallest commits, so that both ranges often charge the limit at once */
+		config.commit_chunk = round % 4 < 2 ? 4096 : 0;
+		config.prefault = config.commit_chunk == 0;
 		if (_i % 2)
 			f.limit = config.memory_limit = 1 << 20;
 		else

@@ -184,6 +184,31 @@ static void race(support_worker *worker)
 	}
 }
 
+/*
+ * What the losers of the races had copied is handed out again: nothing of it may show, neither behind the
+ * end of a string nor in its value and link.
+ */
+static void reuse(cistern *c)
+{
+	char *fresh = need(malloc(LENGTHY));
+	size_t i;
+
+	memset(fresh, 'n', LENGTHY);
+	for (i = 0; i < RACES; i++) {
+		size_t len = 4096 + i * 23;
+		const char *str;
+
+		str = cistern_intern(c, fresh, len);
+		ck_assert_ptr_nonnull(str);
+		ck_assert_uint_eq(cistern_len(str), len);
+		ck_assert_int_eq(memcmp(str, fresh, len), 0);
+		ck_assert_int_eq(str[len], '\0');
+		ck_assert_uint_eq(cistern_value(c, str), 0);
+		ck_assert_ptr_null(cistern_linked(c, str));
+	}
+	free(fresh);
+}
+
 START_TEST(racing_long_strings_are_one_string_each)
 {
 	size_t round, rounds = support_scaled(5), i;
@@ -205,6 +230,8 @@ START_TEST(racing_long_strings_are_one_string_each)
 		}
 		ck_assert_uint_eq(r.added[0] + r.added[1], RACES);
 		ck_assert_uint_eq(figures(r.c).strings, RACES + 2 * RACES * 40);
+		figures_check(r.c);
+		reuse(r.c);
 		figures_check(r.c);
 		cistern_destroy(r.c);
 	}
