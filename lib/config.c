@@ -361,7 +361,6 @@ bool config_normalize(const cistern_config *in, cistern_config *out)
 			errno = EINVAL;
 			return false;
 		}
-	config.slab_size = round_up(config.slab_size, 64);
 	if (config.slab_max < config.slab_size) {
 		/* who asks for larger slabs need not know of slab_max; who set it is told */
 		if (config.slab_max != defaults.slab_max) {
@@ -370,6 +369,10 @@ bool config_normalize(const cistern_config *in, cistern_config *out)
 		}
 		config.slab_max = config.slab_size;
 	}
+	config.slab_size = round_up(config.slab_size, 64);
+	/* a slab of slab_max bytes is taken from the range like any other */
+	config.slab_max = config.slab_max < config.slab_size ? config.slab_size
+	                                                     : config.slab_max / 64 * 64;
 	if (config.shards)
 		for (uint32_t power = 1;; power *= 2)
 			if (power >= config.shards) {

@@ -16,7 +16,7 @@
 
 #include <errno.h>
 
-#define GROUP 32u /* strings of a batch that are in flight together */
+#define GROUP 64u /* strings of a batch that are in flight together */
 
 /* ---- finding ---- */
 
@@ -223,35 +223,84 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 struct group {
 	uint64_t hash[GROUP];
 	struct bucket *bucket[GROUP]; /* NULL for what cannot be looked for */
+	uint8_t order[GROUP];         /* in which strings are gone through where that is not as they come */
+	bool sort;                    /* the group before had mostly short strings */
 };
+_Static_assert(GROUP <= 256, "order[] counts to there");
+
+/* Lengths up to 16 for which hashing and comparing take the same branches, and all others. */
+enum { LENGTH_CLASSES = 4, LENGTH_SHORT = 16 };
+
+static const uint8_t length_class[LENGTH_SHORT + 2] = {
+    [4 ... 8] = 1, [9 ... 16] = 2, [LENGTH_SHORT + 1] = 3};
+
+static inline void order_group(struct group *group, const cistern_span *in, size_t n)
+{
+	uint8_t class[GROUP];
+	unsigned next[LENGTH_CLASSES + 1] = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		class[i] = length_class[in[i].len <= LENGTH_SHORT ? in[i].len : LENGTH_SHORT + 1];
+		next[class[i] + 1]++;
+	}
+	for (size_t i = 1; i < LENGTH_CLASSES; i++)
+		next[i] += next[i - 1];
+	for (size_t i = 0; i < n; i++)
+		group->order[next[class[i]]++] = (uint8_t)i;
+}
+
+/* Hashes string i and has its bucket fetched. */
+ALWAYS_INLINE void start(const cistern *c, struct group *group, const cistern_span *in, size_t i)
+{
+	const char *s = in[i].data;
+	size_t len = in[i].len;
+
+	group->bucket[i] = NULL;
+	if (LIKELY(is_short(c, s, len)))
+		group->hash[i] = hash_short_bytes(&c->common.secret, s, len);
+	else if (findable(c, s, len))
+		group->hash[i] = hash_bytes(&c->common.secret, s, len);
+	else
+		return;
+	group->bucket[i] = shard_first_bucket(&c->common, group->hash[i]);
+	PREFETCH_READ(group->bucket[i]);
+}
+
+/* Compares string i with its candidate in out[i]; looks for it by itself where that is another. */
+ALWAYS_INLINE void finish(const cistern *c, const struct group *group, const cistern_span *in,
+                          const char **out, size_t i)
+{
+	const char *s = in[i].data;
+	size_t len = in[i].len;
+	uint64_t hash = group->hash[i];
+
+	if (UNLIKELY(!out[i]) ||
+	    UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
+		out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
+}
 
 /*
  * Finds n strings, out[i] NULL where one is absent. Three passes: hash all and have their buckets fetched; read the
- * buckets and have the entries fetched; compare. What the first bucket does not hold is then looked for
- * by itself. Returns how many were found.
+ * buckets and have the entries fetched; compare. Returns how many were found.
+ *
+ * Short strings of changing length make the processor guess wrong at the branches of hashing and comparing, each
+ * time for as long as half a hit takes; so where most are short, they are gone through by length class.
+ * Longer ones hide wrong guesses behind their own work, and sorting them costs more than it gains. A group
+ * is taken to be like the one before it.
  */
-static FLATTEN size_t find_group(const cistern *c, struct group *group,
-                                                  const cistern_span *in, const char **out,
-                                                  size_t n)
+static FLATTEN size_t find_group(const cistern *c, struct group *group, const cistern_span *in,
+                                 const char **out, size_t n)
 {
-	size_t found = 0;
+	const bool sort = group->sort;
+	size_t found = 0, nshort = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *s = in[i].data;
-		size_t len = in[i].len;
-		uint64_t hash;
-
-		if (LIKELY(is_short(c, s, len))) {
-			hash = hash_short_bytes(&c->common.secret, s, len);
-		} else if (findable(c, s, len)) {
-			hash = hash_bytes(&c->common.secret, s, len);
-		} else {
-			group->bucket[i] = NULL;
-			continue;
-		}
-		group->hash[i] = hash;
-		group->bucket[i] = shard_first_bucket(&c->common, hash);
-		PREFETCH_READ(group->bucket[i]);
+	if (sort) {
+		order_group(group, in, n);
+		for (size_t k = 0; k < n; k++)
+			start(c, group, in, group->order[k]);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			start(c, group, in, i);
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint32_t ref = 0;
@@ -264,17 +313,18 @@ static FLATTEN size_t find_group(const cistern *c, struct group *group,
 			PREFETCH_READ(out[i] - ENTRY_HEADER);
 			PREFETCH_READ(out[i] + in[i].len);
 		}
+		nshort += in[i].len <= LENGTH_SHORT;
 	}
-	for (size_t i = 0; i < n; i++) {
-		const char *s = in[i].data;
-		size_t len = in[i].len;
-		uint64_t hash = group->hash[i];
-
-		if (UNLIKELY(!out[i]) ||
-		    UNLIKELY(!entry_equal(out[i], entry_header(len, hash_byte(hash)), s, len)))
-			out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
+	group->sort = nshort > n / 2;
+	if (sort) {
+		for (size_t k = 0; k < n; k++)
+			finish(c, group, in, out, group->order[k]);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			finish(c, group, in, out, i);
+	}
+	for (size_t i = 0; i < n; i++)
 		found += out[i] != NULL;
-	}
 	return found;
 }
 
@@ -283,6 +333,7 @@ size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char *
 	struct group group;
 	size_t found = 0;
 
+	group.sort = false;
 	if (!c || !in || !out)
 		return 0;
 	for (size_t start = 0; start < n; start += GROUP)
@@ -348,6 +399,7 @@ size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out
 	struct group group;
 	size_t done = 0;
 
+	group.sort = false;
 	if (!c || (n > 0 && (!in || !out))) {
 		errno = EINVAL;
 		return 0;

@@ -176,6 +176,7 @@ END_TEST
 /* That many bytes, drawn twice, are all different from each other's and not left as they were. */
 static void check_random(size_t size)
 {
+	static const unsigned char nothing[8];
 	unsigned char a[4096] = {0}, b[4096] = {0};
 	size_t zeros = 0;
 
@@ -185,6 +186,8 @@ static void check_random(size_t size)
 	for (size_t i = 0; i < size; i++)
 		zeros += a[i] == 0;
 	ck_assert_uint_lt(zeros, size / 8);
+	for (size_t i = 0; i < size; i += 8) /* no part of it is left out */
+		ck_assert_int_ne(memcmp(a + i, nothing, 8), 0);
 	for (size_t i = size; i < sizeof a; i++)
 		ck_assert_int_eq(a[i], 0);
 }

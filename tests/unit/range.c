@@ -41,12 +41,12 @@ START_TEST(blocks_are_aligned_zero_and_apart)
 		ck_assert_ptr_nonnull(blocks[i].p);
 		ck_assert_uint_eq((uintptr_t)blocks[i].p % align, 0);
 		for (size_t k = 0; k < size; k++)
-			ck_assert_int_eq(blocks[i].p[k], 0);
+			unit_must(blocks[i].p[k] == 0);
 		memset(blocks[i].p, (int)(i % 255) + 1, size);
 	}
 	for (unsigned i = 0; i < 400; i++)
 		for (size_t k = 0; k < blocks[i].size; k++)
-			ck_assert_int_eq(blocks[i].p[k], i % 255 + 1);
+			unit_must(blocks[i].p[k] == i % 255 + 1);
 	unit_space_close(&s);
 }
 END_TEST
@@ -124,10 +124,9 @@ START_TEST(overshoot_stays_below_a_64th)
 	while (s.range.used < 200 * MIB) {
 		size_t spare;
 
-		ck_assert_ptr_nonnull(range_take(&s.range, 4096, 16));
+		unit_must(range_take(&s.range, 4096, 16));
 		spare = unit_committed(&s) - s.range.used;
-		ck_assert_uint_le(spare, s.range.used / 60 + 32 * KIB);
-		ck_assert_uint_le(spare, MIB);
+		unit_must(spare <= s.range.used / 60 + 32 * KIB && spare <= MIB);
 	}
 	unit_space_close(&s);
 }
@@ -486,7 +485,7 @@ START_TEST(threads_take_blocks_apart)
 	for (unsigned t = 0; t < 4; t++)
 		for (unsigned i = 0; i < TAKES; i++)
 			for (size_t k = 0; taken[t][i].p && k < taken[t][i].size; k++)
-				ck_assert_int_eq(taken[t][i].p[k], taken[t][i].mark);
+				unit_must(taken[t][i].p[k] == taken[t][i].mark);
 	for (unsigned t = 0; t < 4; t++)
 		for (unsigned i = 0; i < TAKES; i++)
 			kept += taken[t][i].p ? taken[t][i].size : 0;

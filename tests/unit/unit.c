@@ -171,6 +171,22 @@ size_t unit_committed(const struct unit_space *s)
 	return atomic_load(&((struct unit_space *)s)->range.committed);
 }
 
+void unit_use_up(struct range *range)
+{
+	size_t committed = atomic_load(&range->committed);
+
+	range->skipped_bytes += committed - range->used;
+	range->used = committed;
+}
+
+void unit_provide(struct range *range, size_t size)
+{
+	void *block = range_take(range, size, 4096);
+
+	ck_assert_ptr_nonnull(block);
+	range_give(range, block, size);
+}
+
 cistern_stats unit_stats(const cistern *c)
 {
 	cistern_stats stats = {.size = sizeof stats};

@@ -20,6 +20,13 @@
 #define UNIT_SANITIZED 0
 #endif
 
+/* As ck_assert, for loops: Check notes each assertion that holds with a system call. */
+#define unit_must(condition)                                                                       \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			ck_abort_msg("%s", #condition);                                            \
+	} while (0)
+
 /* ---------------------------------------------------------------- a range of one's own */
 
 struct unit_space {
@@ -36,6 +43,12 @@ void unit_space_close(struct unit_space *s);
 
 /* What the range has committed. */
 size_t unit_committed(const struct unit_space *s);
+
+/* Takes what is committed and was never taken: from now on only blocks that were given back serve without commit. */
+void unit_use_up(struct range *range);
+
+/* Gives the range a block for later range_takes, so that these need not commit. */
+void unit_provide(struct range *range, size_t size);
 
 /* ---------------------------------------------------------------- system calls */
 
