@@ -664,6 +664,23 @@ START_TEST(memory_limit_below_the_own_structures_is_einval)
 }
 END_TEST
 
+START_TEST(capacity_that_the_limits_cannot_hold_is_enospc)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+
+	config.capacity = 10000000;
+	config.memory_limit = MIB;
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(&config));
+	ck_assert_int_eq(errno, ENOSPC);
+	config.memory_limit = 0;
+	config.max_bytes = MIB;
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(&config));
+	ck_assert_int_eq(errno, ENOSPC);
+}
+END_TEST
+
 START_TEST(boundary_values_make_a_working_interner)
 {
 	int i;
@@ -988,6 +1005,7 @@ static Suite *make(void)
 	support_add(s, create_does_not_read_the_environment);
 	support_add(s, fields_out_of_range_are_einval);
 	support_add(s, memory_limit_below_the_own_structures_is_einval);
+	support_add(s, capacity_that_the_limits_cannot_hold_is_enospc);
 	support_add(s, boundary_values_make_a_working_interner);
 	support_add(s, a_longer_struct_is_accepted_while_its_tail_is_zero);
 	support_add(s, a_struct_shorter_than_the_first_version_is_einval);
