@@ -371,6 +371,37 @@ START_TEST(batches_of_null_are_invalid)
 }
 END_TEST
 
+/* Without an interner, or without spans, nothing is interned and nothing is found: all of out says so. */
+START_TEST(batches_that_cannot_be_looked_at_give_nulls)
+{
+	cistern *c = create(NULL);
+	cistern_span in[3] = { { "x", 1 }, { "y", 1 }, { "z", 1 } };
+	const char *out[3];
+	int call, i;
+
+	for (call = 0; call < 4; call++) {
+		for (i = 0; i < 3; i++)
+			out[i] = untouched;
+		switch (call) {
+		case 0:
+			ck_assert_uint_eq(cistern_intern_batch(NULL, in, out, 3), 0);
+			break;
+		case 1:
+			ck_assert_uint_eq(cistern_intern_batch(c, NULL, out, 3), 0);
+			break;
+		case 2:
+			ck_assert_uint_eq(cistern_find_batch(NULL, in, out, 3), 0);
+			break;
+		default:
+			ck_assert_uint_eq(cistern_find_batch(c, NULL, out, 3), 0);
+		}
+		for (i = 0; i < 3; i++)
+			ck_assert_msg(!out[i], "call %d left out[%d] as it was", call, i);
+	}
+	cistern_destroy(c);
+}
+END_TEST
+
 START_TEST(a_batch_stops_where_the_range_is_full)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
@@ -441,6 +472,7 @@ static Suite *make(void)
 	support_add(s, the_first_of_two_bad_elements_decides);
 	support_add(s, find_batch_passes_over_bad_elements);
 	support_add(s, batches_of_null_are_invalid);
+	support_add(s, batches_that_cannot_be_looked_at_give_nulls);
 	cases_add_loop(s, a_batch_stops_where_the_range_is_full, 4);
 	support_add(s, max_len_ends_the_prefix_too);
 	return s;
