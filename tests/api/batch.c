@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c - many strings in one call: the same answers as single calls, and the prefix rule on failure. */
+/* batch.c - many strings in one call: the same answers as single calls, and the prefix rule on
+ * failure. */
 #include "cases.h"
 #include "figures.h"
 #include "support.h"
@@ -17,7 +18,8 @@
 /* What out holds before a call: an address that no interner returns. */
 static const char untouched[] = "untouched";
 
-static const size_t sizes[] = { 0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000 };
+static const size_t sizes[] = {0,  1,  2,  7,  8,  9,   15,  16,  17,  31,
+			       32, 33, 63, 64, 65, 127, 128, 129, 1000};
 
 /* Numbered strings, in memory of their own. */
 struct list {
@@ -78,8 +80,10 @@ START_TEST(a_batch_gives_what_single_calls_give)
 		ck_assert_uint_eq(figures(c).strings, list.n);
 		for (i = 0; i < list.n; i++) {
 			ck_assert_ptr_nonnull(list.out[i]);
-			ck_assert_ptr_eq(list.out[i], cistern_find(c, list.in[i].data, list.in[i].len));
-			ck_assert_ptr_eq(list.out[i], cistern_intern(c, list.in[i].data, list.in[i].len));
+			ck_assert_ptr_eq(list.out[i],
+					 cistern_find(c, list.in[i].data, list.in[i].len));
+			ck_assert_ptr_eq(list.out[i],
+					 cistern_intern(c, list.in[i].data, list.in[i].len));
 			ck_assert_uint_eq(cistern_len(list.out[i]), list.in[i].len);
 		}
 		ck_assert_ptr_eq(list.out[list.n], untouched);
@@ -115,7 +119,8 @@ START_TEST(find_batch_gives_what_find_gives)
 		ck_assert_uint_eq(cistern_find_batch(c, list.in, list.out, list.n), present);
 		ck_assert_int_eq(errno, 1234);
 		for (i = 0; i < list.n; i++)
-			ck_assert_ptr_eq(list.out[i], cistern_find(c, list.in[i].data, list.in[i].len));
+			ck_assert_ptr_eq(list.out[i],
+					 cistern_find(c, list.in[i].data, list.in[i].len));
 		ck_assert_ptr_eq(list.out[list.n], untouched);
 		ck_assert_uint_eq(figures(c).strings, present);
 		list_free(&list);
@@ -188,7 +193,8 @@ START_TEST(duplicates_within_a_batch_are_one_string)
 }
 END_TEST
 
-/* From an empty table of one shard, where each group makes the table grow under the keys of the next. */
+/* From an empty table of one shard, where each group makes the table grow under the keys of the
+ * next. */
 START_TEST(a_batch_may_grow_the_table_many_times)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
@@ -214,7 +220,7 @@ END_TEST
 
 START_TEST(long_strings_may_be_among_short_ones)
 {
-	static const size_t lengths[] = { 1023, 1024, 1025, 4095, 4096, 4097, 70000, 1 << 20 };
+	static const size_t lengths[] = {1023, 1024, 1025, 4095, 4096, 4097, 70000, 1 << 20};
 	cistern *c = variant_create(_i);
 	char *data = need(malloc(1 << 20));
 	struct list list;
@@ -243,7 +249,7 @@ END_TEST
 START_TEST(the_empty_string_may_be_anywhere_in_a_batch)
 {
 	cistern *c = create(NULL);
-	cistern_span in[4] = { { NULL, 0 }, { "x", 1 }, { "", 0 }, { NULL, 0 } };
+	cistern_span in[4] = {{NULL, 0}, {"x", 1}, {"", 0}, {NULL, 0}};
 	const char *out[4];
 
 	ck_assert_uint_eq(cistern_intern_batch(c, in, out, 4), 4);
@@ -266,7 +272,8 @@ static void assert_prefix(const struct list *list, size_t done, const cistern *c
 		ck_assert_ptr_eq(list->out[i], cistern_find(c, list->in[i].data, list->in[i].len));
 	}
 	for (; i < list->n; i++)
-		ck_assert_msg(!list->out[i], "out[%zu] of %zu is set, %zu are done", i, list->n, done);
+		ck_assert_msg(!list->out[i], "out[%zu] of %zu is set, %zu are done", i, list->n,
+			      done);
 	ck_assert_ptr_eq(list->out[list->n], untouched);
 }
 
@@ -274,14 +281,14 @@ static const struct {
 	cistern_span span;
 	int error;
 } bad[] = {
-	{ { NULL, 1 }, EINVAL },
-	{ { "x", SIZE_MAX }, EOVERFLOW },
-	{ { "x", SIZE_MAX / 4 }, E2BIG },
+    {{NULL, 1}, EINVAL},
+    {{"x", SIZE_MAX}, EOVERFLOW},
+    {{"x", SIZE_MAX / 4}, E2BIG},
 };
 
 START_TEST(a_bad_element_ends_the_prefix)
 {
-	static const size_t places[] = { 0, 1, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 99 };
+	static const size_t places[] = {0, 1, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 99};
 	size_t p;
 
 	for (p = 0; p < COUNT(places); p++) {
@@ -350,7 +357,7 @@ END_TEST
 START_TEST(batches_of_null_are_invalid)
 {
 	cistern *c = create(NULL);
-	cistern_span in = { "x", 1 };
+	cistern_span in = {"x", 1};
 	const char *out = untouched;
 
 	errno = 0;
@@ -367,6 +374,38 @@ START_TEST(batches_of_null_are_invalid)
 	ck_assert_uint_eq(cistern_intern_batch(c, NULL, NULL, 0), 0);
 	ck_assert_uint_eq(cistern_find_batch(c, NULL, NULL, 0), 0);
 	ck_assert_uint_eq(figures(c).strings, 0);
+	cistern_destroy(c);
+}
+END_TEST
+
+/* Without an interner, or without spans, nothing is interned and nothing is found: all of out says
+ * so. */
+START_TEST(batches_that_cannot_be_looked_at_give_nulls)
+{
+	cistern *c = create(NULL);
+	cistern_span in[3] = {{"x", 1}, {"y", 1}, {"z", 1}};
+	const char *out[3];
+	int call, i;
+
+	for (call = 0; call < 4; call++) {
+		for (i = 0; i < 3; i++)
+			out[i] = untouched;
+		switch (call) {
+		case 0:
+			ck_assert_uint_eq(cistern_intern_batch(NULL, in, out, 3), 0);
+			break;
+		case 1:
+			ck_assert_uint_eq(cistern_intern_batch(c, NULL, out, 3), 0);
+			break;
+		case 2:
+			ck_assert_uint_eq(cistern_find_batch(NULL, in, out, 3), 0);
+			break;
+		default:
+			ck_assert_uint_eq(cistern_find_batch(c, NULL, out, 3), 0);
+		}
+		for (i = 0; i < 3; i++)
+			ck_assert_msg(!out[i], "call %d left out[%d] as it was", call, i);
+	}
 	cistern_destroy(c);
 }
 END_TEST
@@ -441,6 +480,7 @@ static Suite *make(void)
 	support_add(s, the_first_of_two_bad_elements_decides);
 	support_add(s, find_batch_passes_over_bad_elements);
 	support_add(s, batches_of_null_are_invalid);
+	support_add(s, batches_that_cannot_be_looked_at_give_nulls);
 	cases_add_loop(s, a_batch_stops_where_the_range_is_full, 4);
 	support_add(s, max_len_ends_the_prefix_too);
 	return s;

@@ -133,7 +133,8 @@ START_TEST(a_formatted_piece_may_fill_storage_exactly)
 		memset(expect, 'f', sizeof(expect));
 		cistern_buf_release(&b);
 		cistern_buf_init_fixed(&b, storage, sizeof(storage));
-		ck_assert(cistern_buf_addf(&b, "%.*s", len, "ffffffffffffffffffffffffffffffffffffffffffffffff"));
+		ck_assert(cistern_buf_addf(&b, "%.*s", len,
+					   "ffffffffffffffffffffffffffffffffffffffffffffffff"));
 		assert_text(&b, expect, (size_t)len);
 		ck_assert_int_eq(cistern_buf_span(&b).data == storage, len < (int)sizeof(storage));
 	}
@@ -159,7 +160,7 @@ END_TEST
 
 START_TEST(storage_of_no_size_is_no_storage)
 {
-	static const size_t sizes[] = { 0, 1, 2 };
+	static const size_t sizes[] = {0, 1, 2};
 	size_t i;
 
 	for (i = 0; i < 2 * COUNT(sizes); i++) {
@@ -189,14 +190,15 @@ START_TEST(nothing_behind_storage_is_written)
 	size_t size;
 
 	for (size = 1; size < 70; size++) {
-		char zeros[70] = { 0 };
+		char zeros[70] = {0};
 		char *end = support_guarded(zeros, size);
 		cistern_buf small;
 		size_t i;
 
 		cistern_buf_init_fixed(&small, end, size);
 		for (i = 0; i < 80; i++)
-			ck_assert(i % 2 ? cistern_buf_addch(&small, 'g') : cistern_buf_addf(&small, "%c", 'g'));
+			ck_assert(i % 2 ? cistern_buf_addch(&small, 'g')
+					: cistern_buf_addf(&small, "%c", 'g'));
 		ck_assert_uint_eq(cistern_buf_span(&small).len, 80);
 		cistern_buf_release(&small);
 		support_guarded_free(end, size);
@@ -315,7 +317,7 @@ END_TEST
 
 START_TEST(a_length_that_is_no_size_overflows_and_sticks)
 {
-	static const size_t lengths[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 5 };
+	static const size_t lengths[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 5};
 	size_t i;
 
 	for (i = 0; i < COUNT(lengths); i++) {
@@ -403,7 +405,7 @@ START_TEST(interning_gives_the_string_and_keeps_the_builder)
 	assert_text(&b, "a\0b", 3);
 	ck_assert(cistern_buf_add(&b, "cdefghijklmnopqrstuvwxyz0123456789", 34));
 	ck_assert_ptr_eq(cistern_buf_intern(c, &b),
-	                 cistern_intern(c, "a\0bcdefghijklmnopqrstuvwxyz0123456789", 37));
+			 cistern_intern(c, "a\0bcdefghijklmnopqrstuvwxyz0123456789", 37));
 	errno = 0;
 	ck_assert_ptr_null(cistern_buf_intern(NULL, &b));
 	ck_assert_int_eq(errno, EINVAL);
@@ -433,7 +435,8 @@ START_TEST(random_building_agrees_with_a_reference)
 
 			switch (support_rng_below(&rng, 6)) {
 			case 0:
-				ck_assert(cistern_buf_addch(&buf, data[0] = (char)support_rng_next(&rng)));
+				ck_assert(cistern_buf_addch(
+				    &buf, data[0] = (char)support_rng_next(&rng)));
 				n = 1;
 				break;
 			case 1:

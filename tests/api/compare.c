@@ -52,10 +52,10 @@ START_TEST(compare_orders_by_bytes_then_by_length)
 {
 	/* in ascending order */
 	static const cistern_span sorted[] = {
-		{ "", 0 },      { "\0", 1 },     { "\0\0", 2 },      { "\0a", 2 },   { "\1", 1 },
-		{ "A", 1 },     { "Z", 1 },      { "a", 1 },         { "a\0", 2 },   { "a\0b", 3 },
-		{ "a\0c", 3 },  { "aa", 2 },     { "ab", 2 },        { "b", 1 },     { "z", 1 },
-		{ "\x7f", 1 },  { "\x80", 1 },   { "\xc3\xa4", 2 },  { "\xff", 1 },  { "\xff\xff", 2 },
+	    {"", 0},     {"\0", 1},   {"\0\0", 2},     {"\0a", 2},  {"\1", 1},
+	    {"A", 1},    {"Z", 1},    {"a", 1},        {"a\0", 2},  {"a\0b", 3},
+	    {"a\0c", 3}, {"aa", 2},   {"ab", 2},       {"b", 1},    {"z", 1},
+	    {"\x7f", 1}, {"\x80", 1}, {"\xc3\xa4", 2}, {"\xff", 1}, {"\xff\xff", 2},
 	};
 	cistern *c = create();
 	const char *strings[COUNT(sorted)];
@@ -66,8 +66,8 @@ START_TEST(compare_orders_by_bytes_then_by_length)
 	for (i = 0; i < COUNT(sorted); i++) {
 		for (j = 0; j < COUNT(sorted); j++)
 			ck_assert_msg(sign(cistern_compare(strings[i], strings[j])) ==
-			                  (i > j) - (i < j),
-			              "strings %zu and %zu", i, j);
+					  (i > j) - (i < j),
+				      "strings %zu and %zu", i, j);
 	}
 	cistern_destroy(c);
 }
@@ -79,23 +79,24 @@ START_TEST(casecompare_takes_capitals_as_small_letters)
 		cistern_span a, b;
 		int order;
 	} pairs[] = {
-		{ { "abc", 3 }, { "ABC", 3 }, 0 },
-		{ { "AbC", 3 }, { "aBc", 3 }, 0 },
-		{ { "abc", 3 }, { "ABD", 3 }, -1 },
-		{ { "ABD", 3 }, { "abc", 3 }, 1 },
-		{ { "ab", 2 }, { "ABC", 3 }, -1 },
-		{ { "a\0B", 3 }, { "A\0b", 3 }, 0 },
-		{ { "a\0B", 3 }, { "A\0c", 3 }, -1 },
-		/* what lies beside the letters is no letter */
-		{ { "@", 1 }, { "`", 1 }, -1 },
-		{ { "[", 1 }, { "{", 1 }, -1 },
-		/* '_' is between the capitals and the small letters: A-Z are taken as a-z, not the other way */
-		{ { "_", 1 }, { "A", 1 }, -1 },
-		{ { "[", 1 }, { "z", 1 }, -1 },
-		{ { "Z", 1 }, { "[", 1 }, 1 },
-		{ { "\xc3\x84", 2 }, { "\xc3\xa4", 2 }, -1 },
-		{ { "\xc4", 1 }, { "\xe4", 1 }, -1 },
-		{ { "\xff", 1 }, { "Z", 1 }, 1 },
+	    {{"abc", 3}, {"ABC", 3}, 0},
+	    {{"AbC", 3}, {"aBc", 3}, 0},
+	    {{"abc", 3}, {"ABD", 3}, -1},
+	    {{"ABD", 3}, {"abc", 3}, 1},
+	    {{"ab", 2}, {"ABC", 3}, -1},
+	    {{"a\0B", 3}, {"A\0b", 3}, 0},
+	    {{"a\0B", 3}, {"A\0c", 3}, -1},
+	    /* what lies beside the letters is no letter */
+	    {{"@", 1}, {"`", 1}, -1},
+	    {{"[", 1}, {"{", 1}, -1},
+	    /* '_' is between the capitals and the small letters: A-Z are taken as a-z, not the
+	       other way */
+	    {{"_", 1}, {"A", 1}, -1},
+	    {{"[", 1}, {"z", 1}, -1},
+	    {{"Z", 1}, {"[", 1}, 1},
+	    {{"\xc3\x84", 2}, {"\xc3\xa4", 2}, -1},
+	    {{"\xc4", 1}, {"\xe4", 1}, -1},
+	    {{"\xff", 1}, {"Z", 1}, 1},
 	};
 	cistern *c = create();
 	size_t i;
@@ -137,7 +138,7 @@ START_TEST(random_pairs_agree_with_a_reference)
 
 	for (round = 0; round < rounds; round++) {
 		char x[120], y[120];
-		struct word a = { .data = x }, b = { .data = y };
+		struct word a = {.data = x}, b = {.data = y};
 		const char *p, *q;
 
 		a.len = random_word(&rng, x, sizeof(x));
@@ -146,7 +147,8 @@ START_TEST(random_pairs_agree_with_a_reference)
 			memcpy(y, x, a.len);
 			b.len = support_rng_below(&rng, a.len + 1);
 			if (b.len && round % 4 == 1)
-				y[support_rng_below(&rng, b.len)] ^= (char)(1 << support_rng_below(&rng, 8));
+				y[support_rng_below(&rng, b.len)] ^=
+				    (char)(1 << support_rng_below(&rng, 8));
 		}
 		p = cistern_intern(c, x, a.len);
 		q = cistern_intern(c, y, b.len);
@@ -186,15 +188,17 @@ START_TEST(compare_sorts)
 	}
 	qsort(strings, MANY, sizeof(strings[0]), by_library);
 	for (i = 1; i < MANY; i++) {
-		struct word a = { .data = (char *)strings[i - 1], .len = cistern_len(strings[i - 1]) };
-		struct word b = { .data = (char *)strings[i], .len = cistern_len(strings[i]) };
+		struct word a = {.data = (char *)strings[i - 1],
+				 .len = cistern_len(strings[i - 1])};
+		struct word b = {.data = (char *)strings[i], .len = cistern_len(strings[i])};
 
 		ck_assert_int_le(reference(&a, &b, false), 0);
 	}
 	qsort(strings, MANY, sizeof(strings[0]), by_library_folded);
 	for (i = 1; i < MANY; i++) {
-		struct word a = { .data = (char *)strings[i - 1], .len = cistern_len(strings[i - 1]) };
-		struct word b = { .data = (char *)strings[i], .len = cistern_len(strings[i]) };
+		struct word a = {.data = (char *)strings[i - 1],
+				 .len = cistern_len(strings[i - 1])};
+		struct word b = {.data = (char *)strings[i], .len = cistern_len(strings[i])};
 
 		ck_assert_int_le(reference(&a, &b, true), 0);
 	}
@@ -219,10 +223,13 @@ END_TEST
 /* In a Turkish locale i and I are no pair; in an 8-bit locale tolower(0xC4) may be 0xE4. */
 START_TEST(the_locale_changes_nothing)
 {
-	static const char *const locales[] = { "C", "C.UTF-8", "tr_TR.UTF-8", "tr_TR.ISO-8859-9", "de_DE.ISO-8859-1" };
+	static const char *const locales[] = {"C", "C.UTF-8", "tr_TR.UTF-8", "tr_TR.ISO-8859-9",
+					      "de_DE.ISO-8859-1"};
 	cistern *c = create();
-	const char *upper = cistern_intern_cstr(c, "TITLE"), *lower = cistern_intern_cstr(c, "title");
-	const char *high_upper = cistern_intern_cstr(c, "\xc4"), *high_lower = cistern_intern_cstr(c, "\xe4");
+	const char *upper = cistern_intern_cstr(c, "TITLE"),
+		   *lower = cistern_intern_cstr(c, "title");
+	const char *high_upper = cistern_intern_cstr(c, "\xc4"),
+		   *high_lower = cistern_intern_cstr(c, "\xe4");
 	size_t i, tried = 0;
 
 	for (i = 0; i < COUNT(locales); i++) {

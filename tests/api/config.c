@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.c - knobs: as text, from the environment, in the struct; what is accepted, what is refused and how,
- * and what cistern_config_of says came of them.
+ * config.c - knobs: as text, from the environment, in the struct; what is accepted, what is refused
+ * and how, and what cistern_config_of says came of them.
  */
 #include "cases.h"
 #include "child.h"
@@ -17,9 +17,9 @@
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define KIB UINT64_C(1024)
-#define MIB (KIB * 1024)
-#define GIB (MIB * 1024)
+#define KIB          UINT64_C(1024)
+#define MIB          (KIB * 1024)
+#define GIB          (MIB * 1024)
 
 enum kind { COUNTING, BYTES, WORDS };
 
@@ -27,25 +27,26 @@ static const struct knob {
 	const char *key;
 	size_t offset, size;
 	enum kind kind;
-	const char *range[3]; /* spellings of the end of what is accepted, one of which a report must have */
+	const char *range[3]; /* spellings of the end of what is accepted, one of which a report
+				 must have */
 } knobs[] = {
 #define FIELD(name) #name, offsetof(cistern_config, name), sizeof(((cistern_config *)0)->name)
-	{ FIELD(shards), COUNTING, { "65536", "64K", NULL } },
-	{ FIELD(growth_interval), COUNTING, { "1048576", "1M", "2^20" } },
-	{ FIELD(slab_size), BYTES, { "64M", "67108864", NULL } },
-	{ FIELD(slab_max), BYTES, { "1G", "1073741824", "1024M" } },
-	{ FIELD(max_bytes), BYTES, { "1024G", "1099511627776", "1T" } },
-	{ FIELD(memory_limit), BYTES, { "64K", "65536", NULL } },
-	{ FIELD(max_len), BYTES, { "0", NULL, NULL } },
-	{ FIELD(capacity), COUNTING, { "0", NULL, NULL } },
-	{ FIELD(commit_chunk), BYTES, { "64M", "67108864", NULL } },
-	{ FIELD(seed), COUNTING, { "random", NULL, NULL } },
-	{ FIELD(value_size), COUNTING, { "8", NULL, NULL } },
-	{ FIELD(lock), WORDS, { "spin", NULL, NULL } },
-	{ FIELD(hugepages), WORDS, { "always", NULL, NULL } },
-	{ FIELD(stats), WORDS, { "json", NULL, NULL } },
-	{ FIELD(links), WORDS, { "off", NULL, NULL } },
-	{ FIELD(prefault), WORDS, { "off", NULL, NULL } },
+    {FIELD(shards), COUNTING, {"65536", "64K", NULL}},
+    {FIELD(growth_interval), COUNTING, {"1048576", "1M", "2^20"}},
+    {FIELD(slab_size), BYTES, {"64M", "67108864", NULL}},
+    {FIELD(slab_max), BYTES, {"1G", "1073741824", "1024M"}},
+    {FIELD(max_bytes), BYTES, {"1024G", "1099511627776", "1T"}},
+    {FIELD(memory_limit), BYTES, {"64K", "65536", NULL}},
+    {FIELD(max_len), BYTES, {"0", NULL, NULL}},
+    {FIELD(capacity), COUNTING, {"0", NULL, NULL}},
+    {FIELD(commit_chunk), BYTES, {"64M", "67108864", NULL}},
+    {FIELD(seed), COUNTING, {"random", NULL, NULL}},
+    {FIELD(value_size), COUNTING, {"8", NULL, NULL}},
+    {FIELD(lock), WORDS, {"spin", NULL, NULL}},
+    {FIELD(hugepages), WORDS, {"always", NULL, NULL}},
+    {FIELD(stats), WORDS, {"json", NULL, NULL}},
+    {FIELD(links), WORDS, {"off", NULL, NULL}},
+    {FIELD(prefault), WORDS, {"off", NULL, NULL}},
 #undef FIELD
 };
 
@@ -108,7 +109,7 @@ START_TEST(init_and_initializer_agree_on_the_defaults)
 	ck_assert_uint_eq(by_macro.size, sizeof(cistern_config));
 	for (i = 0; i < COUNT(knobs); i++)
 		ck_assert_msg(field(&by_call, knobs[i].key) == field(&by_macro, knobs[i].key),
-		              "default of %s", knobs[i].key);
+			      "default of %s", knobs[i].key);
 	ck_assert_uint_eq(by_macro.seed, CISTERN_SEED_RANDOM);
 	ck_assert(by_macro.prefault);
 	ck_assert(!by_macro.links);
@@ -132,49 +133,49 @@ static const struct {
 	const char *key, *value;
 	uint64_t expect;
 } accepted[] = {
-	{ "shards", "1", 1 },
-	{ "shards", "3", 3 },
-	{ "shards", "65536", 65536 },
-	{ "shards", "00016", 16 },
-	{ "slab_size", "256", 256 },
-	{ "slab_size", "4K", 4096 },
-	{ "slab_size", "64M", 64 * MIB },
-	{ "slab_size", "65536K", 64 * MIB },
-	{ "growth_interval", "0", 0 },
-	{ "growth_interval", "1048576", 1048576 },
-	{ "slab_max", "4096", 4096 },
-	{ "slab_max", "1G", GIB },
-	{ "max_bytes", "64K", 65536 },
-	{ "max_bytes", "65536", 65536 },
-	{ "memory_limit", "64K", 65536 },
-	{ "memory_limit", "1G", GIB },
-	{ "max_len", "0", 0 },
-	{ "max_len", "1", 1 },
-	{ "max_len", "16M", 16 * MIB },
-	{ "capacity", "0", 0 },
-	{ "capacity", "1000000", 1000000 },
-	{ "commit_chunk", "0", 0 },
-	{ "commit_chunk", "4K", 4096 },
-	{ "commit_chunk", "64M", 64 * MIB },
-	{ "value_size", "0", 0 },
-	{ "value_size", "4", 4 },
-	{ "value_size", "8", 8 },
-	{ "links", "on", true },
-	{ "links", "off", false },
-	{ "lock", "mutex", CISTERN_LOCK_MUTEX },
-	{ "lock", "spin", CISTERN_LOCK_SPIN },
-	{ "hugepages", "never", CISTERN_HUGEPAGES_NEVER },
-	{ "hugepages", "auto", CISTERN_HUGEPAGES_AUTO },
-	{ "hugepages", "always", CISTERN_HUGEPAGES_ALWAYS },
-	{ "prefault", "on", true },
-	{ "prefault", "off", false },
-	{ "seed", "random", CISTERN_SEED_RANDOM },
-	{ "seed", "0", 0 },
-	{ "seed", "42", 42 },
-	{ "seed", "18446744073709551614", UINT64_MAX - 1 },
-	{ "stats", "off", CISTERN_STATS_OFF },
-	{ "stats", "text", CISTERN_STATS_TEXT },
-	{ "stats", "json", CISTERN_STATS_JSON },
+    {"shards", "1", 1},
+    {"shards", "3", 3},
+    {"shards", "65536", 65536},
+    {"shards", "00016", 16},
+    {"slab_size", "256", 256},
+    {"slab_size", "4K", 4096},
+    {"slab_size", "64M", 64 * MIB},
+    {"slab_size", "65536K", 64 * MIB},
+    {"growth_interval", "0", 0},
+    {"growth_interval", "1048576", 1048576},
+    {"slab_max", "4096", 4096},
+    {"slab_max", "1G", GIB},
+    {"max_bytes", "64K", 65536},
+    {"max_bytes", "65536", 65536},
+    {"memory_limit", "64K", 65536},
+    {"memory_limit", "1G", GIB},
+    {"max_len", "0", 0},
+    {"max_len", "1", 1},
+    {"max_len", "16M", 16 * MIB},
+    {"capacity", "0", 0},
+    {"capacity", "1000000", 1000000},
+    {"commit_chunk", "0", 0},
+    {"commit_chunk", "4K", 4096},
+    {"commit_chunk", "64M", 64 * MIB},
+    {"value_size", "0", 0},
+    {"value_size", "4", 4},
+    {"value_size", "8", 8},
+    {"links", "on", true},
+    {"links", "off", false},
+    {"lock", "mutex", CISTERN_LOCK_MUTEX},
+    {"lock", "spin", CISTERN_LOCK_SPIN},
+    {"hugepages", "never", CISTERN_HUGEPAGES_NEVER},
+    {"hugepages", "auto", CISTERN_HUGEPAGES_AUTO},
+    {"hugepages", "always", CISTERN_HUGEPAGES_ALWAYS},
+    {"prefault", "on", true},
+    {"prefault", "off", false},
+    {"seed", "random", CISTERN_SEED_RANDOM},
+    {"seed", "0", 0},
+    {"seed", "42", 42},
+    {"seed", "18446744073709551614", UINT64_MAX - 1},
+    {"stats", "off", CISTERN_STATS_OFF},
+    {"stats", "text", CISTERN_STATS_TEXT},
+    {"stats", "json", CISTERN_STATS_JSON},
 };
 
 START_TEST(values_in_range_are_accepted)
@@ -187,15 +188,16 @@ START_TEST(values_in_range_are_accepted)
 		cistern_config_init(&config);
 		cistern_config_init(&before);
 		ck_assert_msg(cistern_config_set(&config, accepted[i].key, accepted[i].value) == 0,
-		              "%s=%s: errno %d", accepted[i].key, accepted[i].value, errno);
-		ck_assert_msg(field(&config, accepted[i].key) == accepted[i].expect, "%s=%s became %llu",
-		              accepted[i].key, accepted[i].value,
-		              (unsigned long long)field(&config, accepted[i].key));
+			      "%s=%s: errno %d", accepted[i].key, accepted[i].value, errno);
+		ck_assert_msg(field(&config, accepted[i].key) == accepted[i].expect,
+			      "%s=%s became %llu", accepted[i].key, accepted[i].value,
+			      (unsigned long long)field(&config, accepted[i].key));
 		for (k = 0; k < COUNT(knobs); k++) {
 			if (strcmp(knobs[k].key, accepted[i].key) != 0)
-				ck_assert_msg(field(&config, knobs[k].key) == field(&before, knobs[k].key),
-				              "%s=%s changed %s", accepted[i].key, accepted[i].value,
-				              knobs[k].key);
+				ck_assert_msg(field(&config, knobs[k].key) ==
+						  field(&before, knobs[k].key),
+					      "%s=%s changed %s", accepted[i].key,
+					      accepted[i].value, knobs[k].key);
 		}
 	}
 }
@@ -218,42 +220,42 @@ END_TEST
 static const struct {
 	const char *key, *value;
 } out_of_range[] = {
-	{ "shards", "0" },
-	{ "shards", "65537" },
-	{ "shards", "2147483648" },
-	{ "shards", "4294967297" }, /* 1, if somebody cut it to 32 bits */
-	{ "slab_size", "0" },
-	{ "slab_size", "255" },
-	{ "slab_size", "67108865" },
-	{ "slab_size", "65M" },
-	{ "growth_interval", "1048577" },
-	{ "growth_interval", "4294967296" },
-	{ "slab_max", "0" },
-	{ "slab_max", "1" },
-	{ "slab_max", "1073741825" },
-	{ "slab_max", "2G" },
-	{ "max_bytes", "0" },
-	{ "max_bytes", "63K" },
-	{ "max_bytes", "65535" },
-	{ "memory_limit", "1" },
-	{ "memory_limit", "65535" },
-	{ "commit_chunk", "1" },
-	{ "commit_chunk", "4095" },
-	{ "commit_chunk", "67108865" },
-	{ "commit_chunk", "65M" },
-	/* products that wrap to 0 or to something small */
-	{ "max_len", "17179869184G" },
-	{ "max_len", "18014398509481984K" },
-	{ "memory_limit", "17179869184G" },
-	{ "max_bytes", "17179869185G" },
-	{ "commit_chunk", "17592186044416M" },
-	/* numbers that are none of 64 bits */
-	{ "capacity", "18446744073709551616" },
-	{ "max_len", "99999999999999999999" },
-	{ "memory_limit", "99999999999999999999" },
-	{ "seed", "18446744073709551616" },
-	{ "shards", "18446744073709551617" },
-	{ "growth_interval", "99999999999999999999999999999999999999999" },
+    {"shards", "0"},
+    {"shards", "65537"},
+    {"shards", "2147483648"},
+    {"shards", "4294967297"}, /* 1, if somebody cut it to 32 bits */
+    {"slab_size", "0"},
+    {"slab_size", "255"},
+    {"slab_size", "67108865"},
+    {"slab_size", "65M"},
+    {"growth_interval", "1048577"},
+    {"growth_interval", "4294967296"},
+    {"slab_max", "0"},
+    {"slab_max", "1"},
+    {"slab_max", "1073741825"},
+    {"slab_max", "2G"},
+    {"max_bytes", "0"},
+    {"max_bytes", "63K"},
+    {"max_bytes", "65535"},
+    {"memory_limit", "1"},
+    {"memory_limit", "65535"},
+    {"commit_chunk", "1"},
+    {"commit_chunk", "4095"},
+    {"commit_chunk", "67108865"},
+    {"commit_chunk", "65M"},
+    /* products that wrap to 0 or to something small */
+    {"max_len", "17179869184G"},
+    {"max_len", "18014398509481984K"},
+    {"memory_limit", "17179869184G"},
+    {"max_bytes", "17179869185G"},
+    {"commit_chunk", "17592186044416M"},
+    /* numbers that are none of 64 bits */
+    {"capacity", "18446744073709551616"},
+    {"max_len", "99999999999999999999"},
+    {"memory_limit", "99999999999999999999"},
+    {"seed", "18446744073709551616"},
+    {"shards", "18446744073709551617"},
+    {"growth_interval", "99999999999999999999999999999999999999999"},
 };
 
 START_TEST(values_out_of_range_are_erange_and_change_nothing)
@@ -265,20 +267,22 @@ START_TEST(values_out_of_range_are_erange_and_change_nothing)
 
 		memcpy(&before, &config, sizeof(config));
 		errno = 0;
-		ck_assert_msg(cistern_config_set(&config, out_of_range[i].key, out_of_range[i].value) == -1,
-		              "%s=%s was accepted", out_of_range[i].key, out_of_range[i].value);
+		ck_assert_msg(
+		    cistern_config_set(&config, out_of_range[i].key, out_of_range[i].value) == -1,
+		    "%s=%s was accepted", out_of_range[i].key, out_of_range[i].value);
 		ck_assert_msg(errno == ERANGE, "%s=%s: errno %d", out_of_range[i].key,
-		              out_of_range[i].value, errno);
+			      out_of_range[i].value, errno);
 		ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
 	}
 }
 END_TEST
 
 static const char *const malformed[] = {
-	"",      " ",     " 12",  "12 ",  "12x",  "-1",    "+1",    "1e9",   "0x10",  "1.5", "K",
-	"1KK",   "4KB",   "4 K",  "\t8",  "8\n",  "8,",    "0b1",   "1_000", "eight", "NaN", "1G1",
-	"--8",   "8K8",   "\xd9\xa8", "4096M x", "M",      "true",  "yes",   "ON",    "On",  "on ",
-	" on",   "of",    "offf", "mutexx", "spi", "RANDOM", "random1", "%s%n", "text json",
+    "",      " ",      " 12",     "12 ",  "12x",       "-1",  "+1",       "1e9",     "0x10",
+    "1.5",   "K",      "1KK",     "4KB",  "4 K",       "\t8", "8\n",      "8,",      "0b1",
+    "1_000", "eight",  "NaN",     "1G1",  "--8",       "8K8", "\xd9\xa8", "4096M x", "M",
+    "true",  "yes",    "ON",      "On",   "on ",       " on", "of",       "offf",    "mutexx",
+    "spi",   "RANDOM", "random1", "%s%n", "text json",
 };
 
 START_TEST(malformed_values_are_einval_for_every_knob_and_change_nothing)
@@ -292,26 +296,39 @@ START_TEST(malformed_values_are_einval_for_every_knob_and_change_nothing)
 			memcpy(&before, &config, sizeof(config));
 			errno = 0;
 			ck_assert_msg(cistern_config_set(&config, knobs[k].key, malformed[i]) == -1,
-			              "%s=\"%s\" was accepted", knobs[k].key, malformed[i]);
-			ck_assert_msg(errno == EINVAL, "%s=\"%s\": errno %d", knobs[k].key, malformed[i],
-			              errno);
+				      "%s=\"%s\" was accepted", knobs[k].key, malformed[i]);
+			ck_assert_msg(errno == EINVAL, "%s=\"%s\": errno %d", knobs[k].key,
+				      malformed[i], errno);
 			ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
 		}
 	}
 }
 END_TEST
 
-/* Whether these are of the wrong form or out of range is a matter of taste; accepted they must not be. */
+/* Whether these are of the wrong form or out of range is a matter of taste; accepted they must not
+ * be. */
 START_TEST(strange_values_are_refused)
 {
 	static const struct {
 		const char *key, *value;
 	} strange[] = {
-		{ "value_size", "1" },   { "value_size", "2" },  { "value_size", "16" }, { "value_size", "5" },
-		{ "links", "1" },        { "links", "0" },       { "prefault", "2" },    { "lock", "0" },
-		{ "hugepages", "1" },    { "stats", "1" },       { "shards", "1K" },     { "value_size", "4K" },
-		{ "growth_interval", "on" }, { "seed", "-2" },   { "seed", "off" },      { "lock", "ticket" },
-		{ "max_bytes", "1P" },
+	    {"value_size", "1"},
+	    {"value_size", "2"},
+	    {"value_size", "16"},
+	    {"value_size", "5"},
+	    {"links", "1"},
+	    {"links", "0"},
+	    {"prefault", "2"},
+	    {"lock", "0"},
+	    {"hugepages", "1"},
+	    {"stats", "1"},
+	    {"shards", "1K"},
+	    {"value_size", "4K"},
+	    {"growth_interval", "on"},
+	    {"seed", "-2"},
+	    {"seed", "off"},
+	    {"lock", "ticket"},
+	    {"max_bytes", "1P"},
 	};
 	char *huge = need(malloc(MIB + 1));
 	size_t i, k;
@@ -322,7 +339,7 @@ START_TEST(strange_values_are_refused)
 		memcpy(&before, &config, sizeof(config));
 		errno = 0;
 		ck_assert_msg(cistern_config_set(&config, strange[i].key, strange[i].value) == -1,
-		              "%s=%s was accepted", strange[i].key, strange[i].value);
+			      "%s=%s was accepted", strange[i].key, strange[i].value);
 		ck_assert(errno == EINVAL || errno == ERANGE);
 		ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
 	}
@@ -345,15 +362,17 @@ END_TEST
 
 START_TEST(unknown_knobs_are_enoent)
 {
-	static const char *const unknown[] = { "nosuch", "", "SHARDS", "shards ", " shards", "shard",
-		                               "shardss", "size", "CISTERN_SHARDS", "slab-size" };
+	static const char *const unknown[] = {"nosuch",         "",         "SHARDS",  "shards ",
+					      " shards",        "shard",    "shardss", "size",
+					      "CISTERN_SHARDS", "slab-size"};
 	cistern_config config = CISTERN_CONFIG_INIT, before;
 	size_t i;
 
 	memcpy(&before, &config, sizeof(config));
 	for (i = 0; i < COUNT(unknown); i++) {
 		errno = 0;
-		ck_assert_msg(cistern_config_set(&config, unknown[i], "4") == -1, "\"%s\"", unknown[i]);
+		ck_assert_msg(cistern_config_set(&config, unknown[i], "4") == -1, "\"%s\"",
+			      unknown[i]);
 		ck_assert_int_eq(errno, ENOENT);
 	}
 	ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
@@ -499,7 +518,8 @@ END_TEST
 START_TEST(a_report_stays_one_line_whatever_the_value)
 {
 	char *huge = need(malloc(MIB + 1));
-	const char *values[] = { "", "1\n2", "\n\n\n", "\033[31m", "%s%s%n", "0x10", "-1", "1e9", huge };
+	const char *values[] = {"",     "1\n2", "\n\n\n", "\033[31m", "%s%s%n",
+				"0x10", "-1",   "1e9",    huge};
 	size_t i;
 
 	memset(huge, 'a', MIB);
@@ -510,9 +530,9 @@ START_TEST(a_report_stays_one_line_whatever_the_value)
 		child_run(&child, refuse_everything, (void *)(uintptr_t)values[i]);
 		ck_assert(child_ok(&child));
 		ck_assert_msg(count_lines(child.err) == COUNT(knobs), "value %zu: %zu lines", i,
-		              count_lines(child.err));
+			      count_lines(child.err));
 		ck_assert_msg(child.err_len < COUNT(knobs) * 512, "value %zu: %zu bytes", i,
-		              child.err_len);
+			      child.err_len);
 		ck_assert_ptr_null(strchr(child.err, '\033'));
 		ck_assert_uint_eq(strlen(child.err), child.err_len);
 		child_free(&child);
@@ -550,7 +570,7 @@ END_TEST
 
 static int create_beside_environment(void *arg)
 {
-	cistern_config config = { .size = sizeof(config) };
+	cistern_config config = {.size = sizeof(config)};
 	cistern *c;
 
 	(void)arg;
@@ -664,6 +684,23 @@ START_TEST(memory_limit_below_the_own_structures_is_einval)
 }
 END_TEST
 
+START_TEST(capacity_that_the_limits_cannot_hold_is_enospc)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+
+	config.capacity = 10000000;
+	config.memory_limit = MIB;
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(&config));
+	ck_assert_int_eq(errno, ENOSPC);
+	config.memory_limit = 0;
+	config.max_bytes = MIB;
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(&config));
+	ck_assert_int_eq(errno, ENOSPC);
+}
+END_TEST
+
 START_TEST(boundary_values_make_a_working_interner)
 {
 	int i;
@@ -732,7 +769,7 @@ START_TEST(boundary_values_make_a_working_interner)
 		memset(data, 'b', sizeof(data));
 		for (k = 0; k < 20; k++)
 			ck_assert_msg(cistern_intern(c, data, (size_t)k * 59) != NULL,
-			              "boundary case %d: errno %d", i, errno);
+				      "boundary case %d: errno %d", i, errno);
 		figures_check(c);
 		cistern_destroy(c);
 	}
@@ -776,10 +813,12 @@ START_TEST(a_longer_struct_is_accepted_while_its_tail_is_zero)
 }
 END_TEST
 
-/* This is the first version, so whatever is shorter is none. Later versions have to take this one's size. */
+/* This is the first version, so whatever is shorter is none. Later versions have to take this one's
+ * size. */
 START_TEST(a_struct_shorter_than_the_first_version_is_einval)
 {
-	static const size_t sizes[] = { 0, 1, sizeof(size_t) - 1, sizeof(size_t), sizeof(cistern_config) - 8 };
+	static const size_t sizes[] = {0, 1, sizeof(size_t) - 1, sizeof(size_t),
+				       sizeof(cistern_config) - 8};
 	cistern *c = create(NULL);
 	size_t i;
 
@@ -936,8 +975,8 @@ END_TEST
 
 START_TEST(shards_round_up_to_a_power_of_two)
 {
-	static const uint32_t asked[] = { 1, 2, 3, 4, 5, 7, 8, 9, 100, 1000, 40000 };
-	static const uint32_t given[] = { 1, 2, 4, 4, 8, 8, 8, 16, 128, 1024, 65536 };
+	static const uint32_t asked[] = {1, 2, 3, 4, 5, 7, 8, 9, 100, 1000, 40000};
+	static const uint32_t given[] = {1, 2, 4, 4, 8, 8, 8, 16, 128, 1024, 65536};
 	size_t i;
 
 	for (i = 0; i < COUNT(asked); i++) {
@@ -962,7 +1001,8 @@ START_TEST(effective_values_make_the_same_interner_again)
 	second = create(&one);
 	two = config_of(second);
 	for (k = 0; k < COUNT(knobs); k++)
-		ck_assert_msg(field(&one, knobs[k].key) == field(&two, knobs[k].key), "%s", knobs[k].key);
+		ck_assert_msg(field(&one, knobs[k].key) == field(&two, knobs[k].key), "%s",
+			      knobs[k].key);
 	cistern_destroy(first);
 	cistern_destroy(second);
 }
@@ -988,6 +1028,7 @@ static Suite *make(void)
 	support_add(s, create_does_not_read_the_environment);
 	support_add(s, fields_out_of_range_are_einval);
 	support_add(s, memory_limit_below_the_own_structures_is_einval);
+	support_add(s, capacity_that_the_limits_cannot_hold_is_enospc);
 	support_add(s, boundary_values_make_a_working_interner);
 	support_add(s, a_longer_struct_is_accepted_while_its_tail_is_zero);
 	support_add(s, a_struct_shorter_than_the_first_version_is_einval);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * default.c - the default interner, its configuration, its report at exit, and CISTERN_LIT. Each case has a
- * process of its own, since the interner cannot be made twice.
+ * default.c - the default interner, its configuration, its report at exit, and CISTERN_LIT. Each
+ * case has a process of its own, since the interner cannot be made twice.
  */
 #include "child.h"
 #include "json.h"
@@ -19,9 +19,10 @@
 
 static void clean_environment(void)
 {
-	static const char *const names[] = { "SHARDS", "SLAB_SIZE", "GROWTH_INTERVAL", "SLAB_MAX", "MAX_BYTES",
-		                             "MEMORY_LIMIT", "MAX_LEN", "CAPACITY", "COMMIT_CHUNK", "SEED",
-		                             "VALUE_SIZE", "LOCK", "HUGEPAGES", "STATS", "LINKS", "PREFAULT" };
+	static const char *const names[] = {
+	    "SHARDS",    "SLAB_SIZE", "GROWTH_INTERVAL", "SLAB_MAX", "MAX_BYTES",  "MEMORY_LIMIT",
+	    "MAX_LEN",   "CAPACITY",  "COMMIT_CHUNK",    "SEED",     "VALUE_SIZE", "LOCK",
+	    "HUGEPAGES", "STATS",     "LINKS",           "PREFAULT"};
 	char name[64];
 	size_t i;
 
@@ -118,13 +119,16 @@ START_TEST(first_use_from_many_threads_makes_one)
 }
 END_TEST
 
-static atomic_int first_use;
+static atomic_bool first_use, forked;
 
 static void *use_default(void *arg)
 {
-	atomic_store(&first_use, 1);
+	atomic_store(&first_use, true);
 	cistern_intern_cstr(cistern_default(), "the parent's first use");
-	atomic_store(&first_use, 2);
+	/* alive until then: ThreadSanitizer would take a thread that ended for a leak of the
+	 * child's */
+	while (!atomic_load(&forked))
+		;
 	return arg;
 }
 
@@ -147,6 +151,7 @@ static int fork_during_first_use(void *arg)
 		child_deadline(20);
 		_exit(!cistern_intern_cstr(cistern_default(), "the child's first use"));
 	}
+	atomic_store(&forked, true);
 	CHILD_CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
 	CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -169,7 +174,7 @@ END_TEST
 
 static int take_environment(void *arg)
 {
-	cistern_config config = { .size = sizeof(config) };
+	cistern_config config = {.size = sizeof(config)};
 	cistern *c;
 
 	(void)arg;
@@ -195,7 +200,7 @@ END_TEST
 
 static int configure(void *arg)
 {
-	cistern_config config = CISTERN_CONFIG_INIT, effective = { .size = sizeof(effective) };
+	cistern_config config = CISTERN_CONFIG_INIT, effective = {.size = sizeof(effective)};
 	cistern *c;
 
 	(void)arg;
@@ -244,8 +249,8 @@ static int configure_badly(void *arg)
 	struct {
 		cistern_config config;
 		char tail[8];
-	} longer = { .config = CISTERN_CONFIG_INIT, .tail = "x" };
-	cistern_config config = CISTERN_CONFIG_INIT, effective = { .size = sizeof(effective) };
+	} longer = {.config = CISTERN_CONFIG_INIT, .tail = "x"};
+	cistern_config config = CISTERN_CONFIG_INIT, effective = {.size = sizeof(effective)};
 	cistern *c;
 
 	(void)arg;
@@ -273,7 +278,7 @@ END_TEST
 
 static int refuse_a_knob(void *arg)
 {
-	cistern_config config = { .size = sizeof(config) };
+	cistern_config config = {.size = sizeof(config)};
 	cistern *c;
 
 	(void)arg;
@@ -357,7 +362,7 @@ static int literals(void *arg)
 		CHILD_CHECK(same_call_site() == first);
 	CHILD_CHECK(CISTERN_LIT("not cached") == first); /* another call site */
 	CHILD_CHECK(CISTERN_LIT("not "
-	                        "cached") == first);
+				"cached") == first);
 	CHILD_CHECK(CISTERN_LIT("") == cistern_find(c, "", 0));
 	CHILD_CHECK(CISTERN_LIT("a\0b") == cistern_find(c, "a\0b", 3));
 	CHILD_CHECK(cistern_len(CISTERN_LIT("a\0b")) == 3);
@@ -408,7 +413,7 @@ static int report(void *arg)
 
 START_TEST(json_at_exit_is_one_valid_object)
 {
-	struct report how = { "json", -1, true, false };
+	struct report how = {"json", -1, true, false};
 	struct child child;
 	uint64_t number = 0;
 
@@ -426,7 +431,7 @@ END_TEST
 
 START_TEST(text_at_exit_is_for_people)
 {
-	struct report how = { NULL, CISTERN_STATS_TEXT, true, false };
+	struct report how = {NULL, CISTERN_STATS_TEXT, true, false};
 	struct child child;
 
 	child_run(&child, report, &how);
@@ -443,11 +448,11 @@ END_TEST
 START_TEST(nothing_is_printed_at_exit_unless_asked)
 {
 	static const struct report ways[] = {
-		{ NULL, -1, true, false },                /* not asked */
-		{ "off", -1, true, false },               /* asked not to */
-		{ "json", CISTERN_STATS_OFF, true, false }, /* the environment does not count then */
-		{ "json", -1, false, false },             /* never used */
-		{ "json", -1, true, true },               /* exit handlers do not run */
+	    {NULL, -1, true, false},                  /* not asked */
+	    {"off", -1, true, false},                 /* asked not to */
+	    {"json", CISTERN_STATS_OFF, true, false}, /* the environment does not count then */
+	    {"json", -1, false, false},               /* never used */
+	    {"json", -1, true, true},                 /* exit handlers do not run */
 	};
 	size_t i;
 

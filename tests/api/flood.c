@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flood.c - G8 from outside: keys as programs have them stay close to their place in the table and spread
- * over the shards, and honest keys never force a re-key. Forged collisions need the secret: tests/unit.
+ * flood.c - G8 from outside: keys as programs have them stay close to their place in the table and
+ * spread over the shards, and honest keys never force a re-key. Forged collisions need the secret:
+ * tests/unit.
  */
 #include "cases.h"
 #include "figures.h"
@@ -15,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest probe seen in simulation was 24 at 7/8 load and 2^20 buckets; a re-key comes behind 64. */
+/* The longest probe seen in simulation was 24 at 7/8 load and 2^20 buckets; a re-key comes
+ * behind 64. */
 enum { LONGEST = 40 };
 
 static cistern *create(uint32_t shards, uint64_t seed)
@@ -72,7 +74,7 @@ enum { FAMILIES = 8 };
 
 START_TEST(ordinary_keys_have_short_probes)
 {
-	static const uint64_t seeds[] = { CISTERN_SEED_RANDOM, 0, 1 };
+	static const uint64_t seeds[] = {CISTERN_SEED_RANDOM, 0, 1};
 	size_t many = support_scaled(120000), i, s;
 
 	for (s = 0; s < sizeof(seeds) / sizeof(seeds[0]); s++) {
@@ -88,7 +90,7 @@ START_TEST(ordinary_keys_have_short_probes)
 		stats = figures(c);
 		ck_assert_uint_eq(stats.strings, many);
 		ck_assert_msg(stats.max_probe <= LONGEST, "probe of %llu buckets",
-		              (unsigned long long)stats.max_probe);
+			      (unsigned long long)stats.max_probe);
 		ck_assert_uint_eq(stats.rekeys, 0);
 		cistern_destroy(c);
 	}
@@ -113,12 +115,12 @@ START_TEST(ordinary_keys_spread_over_the_shards)
 	mean = (double)many / SHARDS;
 	deviation = sqrt(mean * (1 - 1.0 / SHARDS));
 	for (shard = 0; shard < SHARDS; shard++) {
-		cistern_shard_stats stats = { .size = sizeof(stats) };
+		cistern_shard_stats stats = {.size = sizeof(stats)};
 
 		ck_assert_int_eq(cistern_shard_stats_get(c, shard, &stats), 0);
 		ck_assert_msg(fabs((double)stats.strings - mean) <= 6 * deviation,
-		              "shard %u has %llu of %zu strings", shard,
-		              (unsigned long long)stats.strings, many);
+			      "shard %u has %llu of %zu strings", shard,
+			      (unsigned long long)stats.strings, many);
 	}
 	cistern_destroy(c);
 }
@@ -145,8 +147,8 @@ START_TEST(the_first_million_numbers_have_short_probes)
 END_TEST
 
 /*
- * A table is at its fullest just before it grows. Growing from nothing passes through full load at every
- * size, and reserve gives tables that are filled to just below their limit.
+ * A table is at its fullest just before it grows. Growing from nothing passes through full load at
+ * every size, and reserve gives tables that are filled to just below their limit.
  */
 START_TEST(honest_keys_at_full_load_need_no_rekey)
 {

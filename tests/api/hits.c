@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hits.c - G4: a hit allocates nothing, calls no system, stores nothing and may happen in a signal handler.
- * Shown by counting malloc, by a filter that traps every system call, by taking the right to write from all
- * of the interner's memory, and by handlers that interrupt inserts.
+ * hits.c - G4: a hit allocates nothing, calls no system, stores nothing and may happen in a signal
+ * handler. Shown by counting malloc, by a filter that traps every system call, by taking the right
+ * to write from all of the interner's memory, and by handlers that interrupt inserts.
  */
 #include "allocs.h"
 #include "cases.h"
@@ -194,7 +194,7 @@ END_TEST
 /* ---------------------------------------------------------------- system calls */
 
 /* Sanitizers call the system behind the program's back, and other systems have no such filter. */
-#if defined(__linux__) && defined(SYS_seccomp) && !UNDER_ASAN && !UNDER_TSAN &&                   \
+#if defined(__linux__) && defined(SYS_seccomp) && !UNDER_ASAN && !UNDER_TSAN &&                    \
     (defined(__x86_64__) || defined(__aarch64__))
 #define HAVE_FILTER 1
 #else
@@ -226,21 +226,22 @@ static void trapped(int signal_number, siginfo_t *info, void *context)
 	_exit(3);
 }
 
-/* From here on every system call but write and the ends of the process traps. 2 where there is no such filter. */
+/* From here on every system call but write and the ends of the process traps. 2 where there is no
+ * such filter. */
 static int watch(void)
 {
 	struct sock_filter rules[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { .len = sizeof(rules) / sizeof(rules[0]), .filter = rules };
+	struct sock_fprog program = {.len = sizeof(rules) / sizeof(rules[0]), .filter = rules};
 	struct sigaction action;
 
 	memset(&action, 0, sizeof(action));
@@ -399,7 +400,7 @@ static void look_up(int signal_number)
 	size_t count = (size_t)interrupted.count, i;
 	uint64_t state = (uint64_t)interrupted.signals * 2654435761u + (uint64_t)signal_number;
 	char data[32];
-	cistern_span span = { data, 0 };
+	cistern_span span = {data, 0};
 	const char *out = NULL, *str;
 
 	interrupted.signals++;
@@ -408,7 +409,7 @@ static void look_up(int signal_number)
 
 		state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
 		at = i < 8 ? count - 1 - (size_t)(state >> 33) % (count < 8 ? count : 8)
-		           : (size_t)(state >> 33) % count;
+			   : (size_t)(state >> 33) % count;
 		errno = 4321;
 		span.len = name_of(data, at);
 		str = cistern_find(interrupted.c, data, span.len);
@@ -417,13 +418,15 @@ static void look_up(int signal_number)
 		if (cistern_find_batch(interrupted.c, &span, &out, 1) != 1 || out != str)
 			interrupted.wrong++;
 		if (cistern_find_hashed(interrupted.c, data, span.len,
-		                        cistern_hash(interrupted.c, data, span.len)) != str)
+					cistern_hash(interrupted.c, data, span.len)) != str)
 			interrupted.wrong++;
 		if (cistern_str(interrupted.c, cistern_id_of(interrupted.c, str)) != str)
 			interrupted.wrong++;
-		if (cistern_value(interrupted.c, str) != at || cistern_linked(interrupted.c, str) != str)
+		if (cistern_value(interrupted.c, str) != at ||
+		    cistern_linked(interrupted.c, str) != str)
 			interrupted.wrong++;
-		if (cistern_compare(str, str) != 0 || cistern_find_cstr(interrupted.c, "never interned"))
+		if (cistern_compare(str, str) != 0 ||
+		    cistern_find_cstr(interrupted.c, "never interned"))
 			interrupted.wrong++;
 		if (errno != 4321)
 			interrupted.touched_errno++;
@@ -434,7 +437,7 @@ static void look_up(int signal_number)
 START_TEST(find_works_in_a_handler_that_interrupts_inserts)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
-	struct itimerval wall = { { 0, 150 }, { 0, 150 } }, cpu = { { 0, 1000 }, { 0, 1000 } }, off;
+	struct itimerval wall = {{0, 150}, {0, 150}}, cpu = {{0, 1000}, {0, 1000}}, off;
 	struct sigaction action;
 	size_t i, many = support_scaled(KNOWN);
 	cistern *c;

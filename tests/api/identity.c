@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity.c - G1 to G3: equal bytes give one pointer, other bytes another; the pointer stays; the string
- * is NUL-terminated and knows its length. Through every call that interns or finds.
+ * identity.c - G1 to G3: equal bytes give one pointer, other bytes another; the pointer stays; the
+ * string is NUL-terminated and knows its length. Through every call that interns or finds.
  */
 #include "cases.h"
 #include "support.h"
@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(null_with_length_zero_is_the_empty_string)
 {
-	cistern_span none = { NULL, 0 };
+	cistern_span none = {NULL, 0};
 	const char *out = NULL;
 	const char *empty = cistern_intern(c, NULL, 0);
 	bool is_new = true;
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(null_with_a_length_is_invalid)
 {
-	cistern_span parts[2] = { { "a", 1 }, { NULL, 1 } };
+	cistern_span parts[2] = {{"a", 1}, {NULL, 1}};
 	bool is_new = true;
 	int i;
 
@@ -183,7 +183,7 @@ END_TEST
 
 START_TEST(null_interner_is_invalid)
 {
-	cistern_span part = { "a", 1 };
+	cistern_span part = {"a", 1};
 	const char *out = "kept";
 	bool is_new = true;
 	int i;
@@ -220,7 +220,7 @@ END_TEST
 
 START_TEST(find_takes_bad_arguments_as_a_miss_and_keeps_errno)
 {
-	cistern_span bad = { NULL, 5 };
+	cistern_span bad = {NULL, 5};
 	const char *out = "kept";
 
 	errno = 1234;
@@ -240,7 +240,7 @@ END_TEST
 
 START_TEST(find_gives_what_intern_gave_and_adds_nothing)
 {
-	cistern_stats stats = { .size = sizeof(stats) };
+	cistern_stats stats = {.size = sizeof(stats)};
 	const char *str;
 
 	ck_assert_ptr_null(cistern_find(c, "absent", 6));
@@ -347,12 +347,12 @@ START_TEST(every_length_to_600_is_kept_byte_for_byte)
 END_TEST
 
 /*
- * With a hash that is not the string's a look-up may miss, but it may never give other bytes. So one hash for
- * all makes the comparison of bytes decide alone, for every length and every bit.
+ * With a hash that is not the string's a look-up may miss, but it may never give other bytes. So
+ * one hash for all makes the comparison of bytes decide alone, for every length and every bit.
  */
 START_TEST(bytes_are_compared_whatever_the_hash_says)
 {
-	static const size_t lengths[] = { 500, 1000, 4095, 4096, 5000 };
+	static const size_t lengths[] = {500, 1000, 4095, 4096, 5000};
 	support_rng rng = support_rng_start(0);
 	size_t round, bit, found = 0;
 	char data[5001];
@@ -396,10 +396,12 @@ START_TEST(bytes_are_compared_whatever_the_hash_says)
 }
 END_TEST
 
-/* One bit changed anywhere in a string makes another string, for lengths where comparison changes its way. */
+/* One bit changed anywhere in a string makes another string, for lengths where comparison changes
+ * its way. */
 START_TEST(every_bit_of_a_string_counts)
 {
-	static const size_t lengths[] = { 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 241, 300 };
+	static const size_t lengths[] = {1,  2,  3,  4,  7,  8,  9,   15,  16, 17,
+					 31, 32, 33, 63, 64, 65, 129, 241, 300};
 	size_t i, bit;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -428,7 +430,7 @@ START_TEST(random_strings_agree_with_a_reference_set)
 {
 	cistern *v = variant_create(_i);
 	support_rng rng = support_rng_start(0);
-	cistern_stats stats = { .size = sizeof(stats) };
+	cistern_stats stats = {.size = sizeof(stats)};
 	struct words set;
 	char data[400];
 	size_t round, rounds = support_scaled(30000);
@@ -473,7 +475,8 @@ START_TEST(pointers_stay_while_the_interner_grows)
 	int i, many = (int)support_scaled(60000);
 
 	for (i = 0; i < 100; i++)
-		kept[i] = cistern_intern(v, data, (size_t)snprintf(data, sizeof(data), "stays %d", i));
+		kept[i] =
+		    cistern_intern(v, data, (size_t)snprintf(data, sizeof(data), "stays %d", i));
 	for (i = 0; i < many; i++) {
 		int len = snprintf(data, sizeof(data), "fills %d", i);
 
@@ -508,7 +511,7 @@ START_TEST(hashed_calls_agree_with_plain_calls)
 			word->mark = hash;
 			ck_assert_ptr_null(cistern_find_hashed(v, data, len, hash));
 			word->kept = round % 2 ? cistern_intern(v, data, len)
-			                       : cistern_intern_hashed(v, data, len, hash);
+					       : cistern_intern_hashed(v, data, len, hash);
 		}
 		ck_assert_uint_eq(hash, word->mark);
 		ck_assert_ptr_eq(cistern_find_hashed(v, data, len, hash), word->kept);
@@ -527,7 +530,8 @@ static size_t cut(support_rng *rng, const char *data, size_t len, cistern_span *
 	size_t n = 0, done = 0;
 
 	while (n < max - 1 && (done < len || support_rng_below(rng, 2))) {
-		size_t piece = support_rng_below(rng, 4) ? support_rng_below(rng, (len - done) / 2 + 2) : 0;
+		size_t piece =
+		    support_rng_below(rng, 4) ? support_rng_below(rng, (len - done) / 2 + 2) : 0;
 
 		if (piece > len - done)
 			piece = len - done;
@@ -569,9 +573,10 @@ END_TEST
 
 START_TEST(internv_takes_long_totals)
 {
-	static const size_t totals[] = { 500,   1000,  1024,  4000,  4090,  4091,   4092,   4093,  4094,
-		                         4095,  4096,  4097,  4100,  8191,  8192,   8193,   65530, 65535,
-		                         65536, 65537, 65540, 70000, 131072, 200000, 1048576, 3000000 };
+	static const size_t totals[] = {500,   1000,   1024,   4000,    4090,   4091,  4092,
+					4093,  4094,   4095,   4096,    4097,   4100,  8191,
+					8192,  8193,   65530,  65535,   65536,  65537, 65540,
+					70000, 131072, 200000, 1048576, 3000000};
 	size_t i, max = 3000000;
 	cistern_span parts[40];
 	char *data = need(malloc(max));
@@ -620,7 +625,7 @@ END_TEST
 
 START_TEST(internv_of_lengths_that_are_no_size_overflows)
 {
-	cistern_span parts[3] = { { "a", SIZE_MAX / 2 }, { "b", SIZE_MAX / 2 }, { "c", 10 } };
+	cistern_span parts[3] = {{"a", SIZE_MAX / 2}, {"b", SIZE_MAX / 2}, {"c", 10}};
 
 	errno = 0;
 	ck_assert_ptr_null(cistern_internv(c, parts, 3));
@@ -639,7 +644,7 @@ START_TEST(internv_accepts_pieces_of_interned_strings)
 {
 	const char *a = cistern_intern_cstr(c, "std::");
 	const char *b = cistern_intern_cstr(c, "vector");
-	cistern_span parts[2] = { { a, cistern_len(a) }, { b, cistern_len(b) } };
+	cistern_span parts[2] = {{a, cistern_len(a)}, {b, cistern_len(b)}};
 
 	ck_assert_ptr_eq(cistern_internv(c, parts, 2), cistern_intern_cstr(c, "std::vector"));
 	parts[1].len = 0;
@@ -658,7 +663,7 @@ START_TEST(version_is_that_of_the_header)
 	char expect[64];
 
 	snprintf(expect, sizeof(expect), "%d.%d.%d", CISTERN_VERSION_MAJOR, CISTERN_VERSION_MINOR,
-	         CISTERN_VERSION_PATCH);
+		 CISTERN_VERSION_PATCH);
 	ck_assert_str_eq(cistern_version(), expect);
 }
 END_TEST
@@ -683,7 +688,8 @@ static Suite *make(void)
 	cases_add_fixture(s, intern_new_tells_the_first_time_only, setup, teardown);
 	cases_add_fixture(s, interning_an_interned_pointer_gives_it_back, setup, teardown);
 	cases_add_fixture(s, interners_are_apart, setup, teardown);
-	cases_add_fixture(s, a_fixed_seed_gives_the_same_hashes_and_another_seed_others, setup, teardown);
+	cases_add_fixture(s, a_fixed_seed_gives_the_same_hashes_and_another_seed_others, setup,
+			  teardown);
 	cases_add_fixture(s, every_bit_of_a_string_counts, setup, teardown);
 	support_add(s, bytes_are_compared_whatever_the_hash_says);
 	cases_add_fixture(s, internv_takes_many_pieces, setup, teardown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ids.c - numbers of strings, and telling strings from other pointers and numbers. cistern_owns and
- * cistern_id_valid have to be right for anything, so a small interner is asked about every pointer into its
- * range and every number there can be.
+ * cistern_id_valid have to be right for anything, so a small interner is asked about every pointer
+ * into its range and every number there can be.
  */
 #include "cases.h"
 #include "figures.h"
@@ -94,7 +94,8 @@ END_TEST
 
 START_TEST(ids_beyond_what_is_committed_give_null)
 {
-	static const cistern_id ids[] = { UINT32_MAX, UINT32_MAX - 1, UINT32_C(1) << 31, UINT32_C(3) << 30 };
+	static const cistern_id ids[] = {UINT32_MAX, UINT32_MAX - 1, UINT32_C(1) << 31,
+					 UINT32_C(3) << 30};
 	cistern *c = variant_create(_i);
 	size_t i;
 
@@ -139,18 +140,18 @@ struct layout {
 };
 
 static const struct layout layouts[] = {
-	{ 65536, 0, false, 1 },
-	{ 65536, 8, true, 1 },
-	{ 65536, 4, false, 4 },
-	{ UINT64_C(1) << 32, 0, false, 2 },
-	{ UINT64_C(1) << 34, 0, true, 1 },
-	{ UINT64_C(1) << 38, 4, false, 1 },
-	{ UINT64_C(1) << 40, 8, true, 2 },
+    {65536, 0, false, 1},
+    {65536, 8, true, 1},
+    {65536, 4, false, 4},
+    {UINT64_C(1) << 32, 0, false, 2},
+    {UINT64_C(1) << 34, 0, true, 1},
+    {UINT64_C(1) << 38, 4, false, 1},
+    {UINT64_C(1) << 40, 8, true, 2},
 };
 
 /*
- * Strings that look like interned strings inside: a length of three bytes, any hash byte, the bytes and a
- * NUL. Some of these bytes are interned too, so that the look-up finds them, elsewhere.
+ * Strings that look like interned strings inside: a length of three bytes, any hash byte, the bytes
+ * and a NUL. Some of these bytes are interned too, so that the look-up finds them, elsewhere.
  */
 static void add_forgeries(cistern *c, struct words *set)
 {
@@ -191,7 +192,8 @@ START_TEST(owns_and_id_valid_are_exact)
 	config.links = layout->links;
 	config.shards = layout->shards;
 	config.slab_size = 1024;
-	config.hugepages = CISTERN_HUGEPAGES_NEVER; /* commits little, so that there is an end to see */
+	config.hugepages =
+	    CISTERN_HUGEPAGES_NEVER; /* commits little, so that there is an end to see */
 	c = create(&config);
 	words_init(&set);
 	words_init(&addresses);
@@ -255,7 +257,8 @@ START_TEST(owns_is_right_to_the_end_of_a_full_range)
 			break;
 		words_put(&addresses, (const char *)&str, sizeof(str), NULL);
 		if (!base)
-			base = str - ((uint64_t)cistern_id_of(c, str) << figures(c).reference_shift);
+			base =
+			    str - ((uint64_t)cistern_id_of(c, str) << figures(c).reference_shift);
 	}
 	stats = figures(c);
 	ck_assert_uint_eq(addresses.count, stats.strings);
@@ -282,7 +285,8 @@ START_TEST(owns_refuses_foreign_pointers)
 	static const char fixed[] = "literal";
 	int (*function)(const void *) = never_called;
 	cistern *c = create(NULL), *other = create(NULL);
-	const char *mine = cistern_intern_cstr(c, "literal"), *theirs = cistern_intern_cstr(other, "literal");
+	const char *mine = cistern_intern_cstr(c, "literal"),
+		   *theirs = cistern_intern_cstr(other, "literal");
 	char *heap = need(strdup("literal")), local[] = "literal";
 	char *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const void *code;
@@ -311,7 +315,8 @@ END_TEST
 
 START_TEST(owns_knows_long_strings)
 {
-	static const size_t lengths[] = { 1025, 4095, 4096, 10000, 1 << 20, (1 << 24) - 1, (1 << 24) + 5 };
+	static const size_t lengths[] = {1025,    4095,          4096,         10000,
+					 1 << 20, (1 << 24) - 1, (1 << 24) + 5};
 	cistern *c = variant_create(_i);
 	char *data = need(malloc((1 << 24) + 5));
 	size_t i;
@@ -339,16 +344,16 @@ END_TEST
 
 START_TEST(the_shift_is_the_smallest_that_covers_the_range)
 {
-	static const uint64_t ranges[] = { 65536,
-		                           1 << 20,
-		                           UINT64_C(1) << 31,
-		                           UINT64_C(1) << 32,
-		                           (UINT64_C(1) << 32) + 65536,
-		                           UINT64_C(1) << 33,
-		                           UINT64_C(1) << 34,
-		                           UINT64_C(1) << 36,
-		                           UINT64_C(1) << 38,
-		                           UINT64_C(1) << 40 };
+	static const uint64_t ranges[] = {65536,
+					  1 << 20,
+					  UINT64_C(1) << 31,
+					  UINT64_C(1) << 32,
+					  (UINT64_C(1) << 32) + 65536,
+					  UINT64_C(1) << 33,
+					  UINT64_C(1) << 34,
+					  UINT64_C(1) << 36,
+					  UINT64_C(1) << 38,
+					  UINT64_C(1) << 40};
 	size_t r;
 
 	for (r = 0; r < COUNT(ranges); r++) {
@@ -407,7 +412,7 @@ START_TEST(padding_stays_below_one_unit)
 	/* header and NUL, fields, padding; and a header of at most 64 bytes a slab */
 	ck_assert_uint_ge(stats.overhead_bytes, (uint64_t)many * (5 + fields));
 	ck_assert_uint_le(stats.overhead_bytes,
-	                  (uint64_t)many * (5 + fields + unit - 1) + stats.slabs * 64);
+			  (uint64_t)many * (5 + fields + unit - 1) + stats.slabs * 64);
 	cistern_destroy(c);
 }
 END_TEST

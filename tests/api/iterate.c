@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* iterate.c - cistern_foreach: every string that was there, once, and no lock held during the calls. */
+/* iterate.c - cistern_foreach: every string that was there, once, and no lock held during the
+ * calls. */
 #include "cases.h"
 #include "figures.h"
 #include "support.h"
@@ -82,12 +83,13 @@ static void assert_met_all(const struct meeting *meeting)
 
 START_TEST(foreach_visits_every_string_once)
 {
-	static const size_t special[] = { 0, 1, 1023, 1024, 1025, 4095, 4096, 4097, 65536, 300000,
-		                          (1 << 24) - 2, (1 << 24) - 1, 1 << 24 };
+	static const size_t special[] = {0,      1,    1023,  1024,   1025,          4095,
+					 4096,   4097, 65536, 300000, (1 << 24) - 2, (1 << 24) - 1,
+					 1 << 24};
 	cistern *c = variant_create(_i);
 	char *data = need(calloc(1, 1 << 24));
 	struct words set;
-	struct meeting meeting = { .c = c, .set = &set };
+	struct meeting meeting = {.c = c, .set = &set};
 	size_t i;
 
 	words_init(&set);
@@ -112,7 +114,7 @@ START_TEST(foreach_of_an_empty_interner_calls_nothing)
 {
 	cistern *c = variant_create(_i);
 	struct words set;
-	struct meeting meeting = { .c = c, .set = &set };
+	struct meeting meeting = {.c = c, .set = &set};
 
 	words_init(&set);
 	ck_assert_int_eq(cistern_foreach(c, meet, &meeting), 0);
@@ -137,7 +139,7 @@ static int stop(const char *str, size_t len, void *arg)
 
 START_TEST(foreach_stops_at_the_first_answer_that_is_not_zero)
 {
-	static const int answers[] = { 1, -1, 77, INT_MAX, INT_MIN };
+	static const int answers[] = {1, -1, 77, INT_MAX, INT_MIN};
 	cistern *c = one_shard(CISTERN_LOCK_MUTEX);
 	struct words set;
 	size_t i;
@@ -145,7 +147,7 @@ START_TEST(foreach_stops_at_the_first_answer_that_is_not_zero)
 	words_init(&set);
 	intern_numbers(c, &set, "stop ", 100);
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-		struct stopping stopping = { .after = (int)i * 20 + 1, .answer = answers[i] };
+		struct stopping stopping = {.after = (int)i * 20 + 1, .answer = answers[i]};
 
 		ck_assert_int_eq(cistern_foreach(c, stop, &stopping), answers[i]);
 		ck_assert_int_eq(stopping.calls, stopping.after);
@@ -158,7 +160,7 @@ END_TEST
 START_TEST(foreach_of_null_is_invalid)
 {
 	cistern *c = one_shard(CISTERN_LOCK_MUTEX);
-	struct stopping stopping = { 0 };
+	struct stopping stopping = {0};
 
 	errno = 0;
 	ck_assert_int_eq(cistern_foreach(NULL, stop, &stopping), -1);
@@ -175,7 +177,7 @@ END_TEST
 static int intern_more(const char *str, size_t len, void *arg)
 {
 	struct meeting *meeting = arg;
-	cistern_stats stats = { .size = sizeof(stats) };
+	cistern_stats stats = {.size = sizeof(stats)};
 	char data[64];
 	int i;
 
@@ -199,7 +201,7 @@ START_TEST(the_callback_may_intern)
 {
 	cistern *c = one_shard(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX);
 	struct words set;
-	struct meeting meeting = { .c = c, .set = &set };
+	struct meeting meeting = {.c = c, .set = &set};
 
 	words_init(&set);
 	intern_numbers(c, &set, "old ", 3000);
@@ -235,7 +237,7 @@ START_TEST(the_callback_may_iterate)
 {
 	cistern *c = one_shard(CISTERN_LOCK_MUTEX);
 	struct words set;
-	struct meeting meeting = { .c = c, .set = &set };
+	struct meeting meeting = {.c = c, .set = &set};
 
 	words_init(&set);
 	intern_numbers(c, &set, "nested ", 200);
@@ -250,8 +252,8 @@ static void *intern_elsewhere(void *arg)
 {
 	struct meeting *meeting = arg;
 	char data[64];
-	const char *str = cistern_intern(meeting->c, data,
-	                                 (size_t)snprintf(data, sizeof(data), "from another thread"));
+	const char *str = cistern_intern(
+	    meeting->c, data, (size_t)snprintf(data, sizeof(data), "from another thread"));
 
 	return (void *)(uintptr_t)str;
 }
@@ -274,7 +276,7 @@ static int wait_for_another_thread(const char *str, size_t len, void *arg)
 START_TEST(other_threads_intern_during_a_callback)
 {
 	cistern *c = one_shard(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX);
-	struct meeting meeting = { .c = c };
+	struct meeting meeting = {.c = c};
 
 	ck_assert_ptr_nonnull(cistern_intern_cstr(c, "only"));
 	ck_assert_int_eq(cistern_foreach(c, wait_for_another_thread, &meeting), 1);
@@ -297,13 +299,14 @@ struct crowd {
 static void insert_or_iterate(support_worker *worker)
 {
 	struct crowd *crowd = worker->arg;
-	struct meeting meeting = { .c = crowd->c, .set = &crowd->set };
+	struct meeting meeting = {.c = crowd->c, .set = &crowd->set};
 	size_t i;
 
 	if (worker->index != 0) {
 		for (i = 0; i < crowd->inserts; i++) {
 			char data[64];
-			/* both inserting threads make the same strings; one in 50 takes a slab alone */
+			/* both inserting threads make the same strings; one in 50 takes a slab
+			 * alone */
 			int len = snprintf(data, sizeof(data), "crowd %zu", i);
 			const char *str = cistern_intern(crowd->c, data, (size_t)len);
 
@@ -314,7 +317,8 @@ static void insert_or_iterate(support_worker *worker)
 
 				memset(large, 'l', sizeof(large));
 				memcpy(large, data, (size_t)len);
-				support_expect(worker, cistern_intern(crowd->c, large, sizeof(large)) != NULL);
+				support_expect(
+				    worker, cistern_intern(crowd->c, large, sizeof(large)) != NULL);
 			}
 		}
 		atomic_store(&crowd->done, true);
@@ -334,8 +338,8 @@ static void insert_or_iterate(support_worker *worker)
 
 START_TEST(foreach_is_complete_while_others_insert)
 {
-	struct crowd crowd = { .c = one_shard(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX),
-		               .inserts = support_scaled(30000) };
+	struct crowd crowd = {.c = one_shard(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX),
+			      .inserts = support_scaled(30000)};
 
 	words_init(&crowd.set);
 	intern_numbers(crowd.c, &crowd.set, "there before ", 2000);

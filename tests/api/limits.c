@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.c - lengths where the inside changes its way, lengths that are refused, input that ends at an
- * unreadable page, and interners that are full. G6: a refusal changes nothing.
+ * limits.c - lengths where the inside changes its way, lengths that are refused, input that ends at
+ * an unreadable page, and interners that are full. G6: a refusal changes nothing.
  */
 #include "cases.h"
 #include "child.h"
@@ -35,7 +35,8 @@ static cistern *create(const cistern_config *config)
 static void assert_holds(const char *str, const char *data, size_t len)
 {
 	if (!str || cistern_len(str) != len || memcmp(str, data, len) != 0 || str[len] != '\0')
-		ck_abort_msg("a string of %zu bytes is not what was interned (errno %d)", len, errno);
+		ck_abort_msg("a string of %zu bytes is not what was interned (errno %d)", len,
+			     errno);
 }
 
 /* Everything in the set is still there, unharmed, for each of the ways to ask. */
@@ -66,8 +67,9 @@ static void intern_around(cistern *c, struct words *set, char *data, size_t midd
 		bool is_new;
 
 		/* a small string between, so that the current slab goes on being used */
-		word = words_put(set, small, (size_t)snprintf(small, sizeof(small), "s%zu", set->count),
-		                 &is_new);
+		word =
+		    words_put(set, small,
+			      (size_t)snprintf(small, sizeof(small), "s%zu", set->count), &is_new);
 		if (is_new)
 			word->kept = cistern_intern(c, word->data, word->len);
 		word = words_put(set, data, len, &is_new);
@@ -79,7 +81,7 @@ static void intern_around(cistern *c, struct words *set, char *data, size_t midd
 
 START_TEST(lengths_around_the_slab_size_are_kept)
 {
-	static const uint64_t sizes[] = { 256, 320, 1024, 4096, 16384, 65536 };
+	static const uint64_t sizes[] = {256, 320, 1024, 4096, 16384, 65536};
 	support_rng rng = support_rng_start(0);
 	char *data = need(malloc(3 * 65536));
 	size_t i;
@@ -155,8 +157,8 @@ END_TEST
 
 static void assert_refused(cistern *c, const char *s, size_t len, int error)
 {
-	cistern_span span = { s, len }, spans[2] = { { "first", 5 }, { s, len } };
-	const char *out[2] = { "kept", "kept" };
+	cistern_span span = {s, len}, spans[2] = {{"first", 5}, {s, len}};
+	const char *out[2] = {"kept", "kept"};
 	bool is_new = true;
 	int call;
 
@@ -178,8 +180,8 @@ static void assert_refused(cistern *c, const char *s, size_t len, int error)
 			str = cistern_intern_hashed(c, s, len, 99);
 		}
 		ck_assert_ptr_null(str);
-		ck_assert_msg(errno == error, "call %d, %zu bytes: errno %d, not %d", call, len, errno,
-		              error);
+		ck_assert_msg(errno == error, "call %d, %zu bytes: errno %d, not %d", call, len,
+			      errno, error);
 	}
 	ck_assert_msg(is_new, "is_new was touched by a failure");
 	errno = 0;
@@ -191,8 +193,8 @@ static void assert_refused(cistern *c, const char *s, size_t len, int error)
 
 START_TEST(a_length_that_no_object_has_overflows_before_reading)
 {
-	static const size_t lengths[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 15, SIZE_MAX - 64,
-		                          (size_t)PTRDIFF_MAX + 1 };
+	static const size_t lengths[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 15, SIZE_MAX - 64,
+					 (size_t)PTRDIFF_MAX + 1};
 	cistern *c = create(NULL);
 	char *one = support_guarded("x", 1);
 	size_t i;
@@ -207,7 +209,7 @@ END_TEST
 
 START_TEST(a_string_longer_than_the_range_is_too_big_before_reading)
 {
-	static const uint64_t ranges[] = { 65536, 1 << 20, 100000, UINT64_C(1) << 30 };
+	static const uint64_t ranges[] = {65536, 1 << 20, 100000, UINT64_C(1) << 30};
 	char *one = support_guarded("x", 1);
 	size_t i;
 
@@ -252,7 +254,8 @@ START_TEST(one_string_may_take_most_of_the_range)
 			assert_holds(str, data, len);
 			low = len;
 		} else {
-			ck_assert_msg(errno == E2BIG || errno == ENOSPC, "%zu bytes: errno %d", len, errno);
+			ck_assert_msg(errno == E2BIG || errno == ENOSPC, "%zu bytes: errno %d", len,
+				      errno);
 			high = len;
 		}
 		ck_assert_uint_eq(figures(c).strings, str != NULL);
@@ -270,7 +273,7 @@ END_TEST
 START_TEST(max_len_bounds_every_interning_call)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
-	cistern_span parts[3] = { { "0123456789", 10 }, { NULL, 0 }, { "abcdef", 6 } };
+	cistern_span parts[3] = {{"0123456789", 10}, {NULL, 0}, {"abcdef", 6}};
 	cistern_buf buf;
 	const char *sixteen;
 	char *one = support_guarded("x", 1);
@@ -321,7 +324,7 @@ static char *island(size_t *page)
 /* One string at every call that reads it, absent at first and present then. */
 static void ask_everything(cistern *c, const char *s, size_t len)
 {
-	cistern_span span = { s, len }, parts[2] = { { s, len / 3 }, { s + len / 3, len - len / 3 } };
+	cistern_span span = {s, len}, parts[2] = {{s, len / 3}, {s + len / 3, len - len / 3}};
 	cistern_span *spans = (cistern_span *)(void *)support_guarded(&span, sizeof(span));
 	const char *none = NULL, *str;
 	const char **out = (const char **)(void *)support_guarded(&none, sizeof(none));
@@ -477,9 +480,9 @@ static void assert_full_but_working(cistern *c, const struct words *set)
 
 START_TEST(a_full_range_gives_enospc_and_goes_on_serving)
 {
-	static const uint64_t ranges[] = { 65536, 1 << 20 };
-	static const uint32_t shards[] = { 1, 16, 256 };
-	static const uint64_t slabs[] = { 256, 4096, 65536 };
+	static const uint64_t ranges[] = {65536, 1 << 20};
+	static const uint32_t shards[] = {1, 16, 256};
+	static const uint64_t slabs[] = {256, 4096, 65536};
 	size_t r, s, b;
 
 	for (r = 0; r < COUNT(ranges); r++) {
@@ -500,14 +503,16 @@ START_TEST(a_full_range_gives_enospc_and_goes_on_serving)
 				words_init(&set);
 				error = fill(c, &set, ranges[r], false);
 				stats = figures(c);
-				ck_assert_msg(error == ENOSPC, "%d shards of %d, range %d: errno %d",
-				              (int)shards[s], (int)slabs[b], (int)ranges[r], error);
+				ck_assert_msg(error == ENOSPC,
+					      "%d shards of %d, range %d: errno %d", (int)shards[s],
+					      (int)slabs[b], (int)ranges[r], error);
 				ck_assert_msg((stats.payload_bytes + stats.overhead_bytes) * 10 >=
-				                  stats.capacity_bytes * 6,
-				              "%d shards of %d: %" PRIu64 " of %" PRIu64 " bytes used",
-				              (int)shards[s], (int)slabs[b],
-				              stats.payload_bytes + stats.overhead_bytes,
-				              stats.capacity_bytes);
+						  stats.capacity_bytes * 6,
+					      "%d shards of %d: %" PRIu64 " of %" PRIu64
+					      " bytes used",
+					      (int)shards[s], (int)slabs[b],
+					      stats.payload_bytes + stats.overhead_bytes,
+					      stats.capacity_bytes);
 				assert_full_but_working(c, &set);
 				words_free(&set);
 				cistern_destroy(c);
@@ -560,8 +565,8 @@ END_TEST
 
 START_TEST(memory_limit_is_never_passed)
 {
-	static const uint64_t limits[] = { 131072, 300000, 1 << 20, 3 << 20 };
-	static const uint32_t shards[] = { 1, 16, 64 };
+	static const uint64_t limits[] = {131072, 300000, 1 << 20, 3 << 20};
+	static const uint32_t shards[] = {1, 16, 64};
 	size_t l, s;
 
 	for (l = 0; l < COUNT(limits); l++) {
@@ -580,11 +585,11 @@ START_TEST(memory_limit_is_never_passed)
 			words_init(&set);
 			error = fill(c, &set, limits[l], true);
 			stats = figures(c);
-			ck_assert_msg(error == ENOSPC, "limit %d, %d shards: errno %d", (int)limits[l],
-			              (int)shards[s], error);
+			ck_assert_msg(error == ENOSPC, "limit %d, %d shards: errno %d",
+				      (int)limits[l], (int)shards[s], error);
 			ck_assert_msg(stats.committed_bytes * 2 >= limits[l],
-			              "limit %d, %d shards: %" PRIu64 " committed at the end",
-			              (int)limits[l], (int)shards[s], stats.committed_bytes);
+				      "limit %d, %d shards: %" PRIu64 " committed at the end",
+				      (int)limits[l], (int)shards[s], stats.committed_bytes);
 			assert_full_but_working(c, &set);
 			words_free(&set);
 			cistern_destroy(c);
@@ -701,8 +706,8 @@ END_TEST
 
 static int live_in(uint64_t bytes)
 {
-	struct rlimit limit = { bytes, RLIM_INFINITY };
-	cistern_stats stats = { .size = sizeof(stats) };
+	struct rlimit limit = {bytes, RLIM_INFINITY};
+	cistern_stats stats = {.size = sizeof(stats)};
 	cistern *c;
 	int i;
 
@@ -722,9 +727,10 @@ static int live_in(uint64_t bytes)
 		CHILD_CHECK(cistern_find(c, data, len));
 	}
 	CHILD_CHECK(cistern_stats_get(c, &stats) == 0 && stats.strings == 10000);
-	CHILD_CHECK(stats.payload_bytes + stats.overhead_bytes + stats.slack_bytes + stats.table_bytes +
-	                stats.retired_bytes + stats.free_bytes + stats.control_bytes ==
-	            stats.committed_bytes);
+	CHILD_CHECK(stats.payload_bytes + stats.overhead_bytes + stats.slack_bytes +
+			stats.table_bytes + stats.retired_bytes + stats.free_bytes +
+			stats.control_bytes ==
+		    stats.committed_bytes);
 	cistern_destroy(c);
 	return 0;
 }
@@ -802,7 +808,8 @@ END_TEST
 START_TEST(a_string_of_3_gib_is_kept)
 {
 	size_t len = (size_t)3 << 30;
-	char *data = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *data = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	cistern *c = create(NULL);
 	const char *str;
 	bool is_new = false;

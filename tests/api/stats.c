@@ -24,13 +24,16 @@ static const struct figure {
 	const char *name;
 	size_t offset;
 } all_figures[] = {
-#define FIGURE(name) { #name, offsetof(cistern_stats, name) }
-	FIGURE(strings),        FIGURE(payload_bytes),   FIGURE(overhead_bytes),  FIGURE(slack_bytes),
-	FIGURE(table_bytes),    FIGURE(retired_bytes),   FIGURE(free_bytes),      FIGURE(control_bytes),
-	FIGURE(committed_bytes), FIGURE(emptied_bytes),  FIGURE(reserved_bytes),  FIGURE(capacity_bytes),
-	FIGURE(reference_shift), FIGURE(shards),         FIGURE(slots),           FIGURE(slabs),
-	FIGURE(growths),        FIGURE(rekeys),          FIGURE(lock_waits),      FIGURE(max_probe),
-	FIGURE(seed_fixed),
+#define FIGURE(name)                                                                               \
+	{                                                                                          \
+#name, offsetof(cistern_stats, name)                                               \
+	}
+    FIGURE(strings),         FIGURE(payload_bytes), FIGURE(overhead_bytes), FIGURE(slack_bytes),
+    FIGURE(table_bytes),     FIGURE(retired_bytes), FIGURE(free_bytes),     FIGURE(control_bytes),
+    FIGURE(committed_bytes), FIGURE(emptied_bytes), FIGURE(reserved_bytes), FIGURE(capacity_bytes),
+    FIGURE(reference_shift), FIGURE(shards),        FIGURE(slots),          FIGURE(slabs),
+    FIGURE(growths),         FIGURE(rekeys),        FIGURE(lock_waits),     FIGURE(max_probe),
+    FIGURE(seed_fixed),
 #undef FIGURE
 };
 
@@ -94,8 +97,8 @@ END_TEST
 /* A configuration at random, from small to large and with every knob in play. */
 static cistern_config random_config(support_rng *rng)
 {
-	static const uint64_t ranges[] = { 1 << 17, 1 << 20, 1 << 24, UINT64_C(1) << 32, UINT64_C(1) << 34,
-		                           UINT64_C(1) << 38 };
+	static const uint64_t ranges[] = {1 << 17,           1 << 20,           1 << 24,
+					  UINT64_C(1) << 32, UINT64_C(1) << 34, UINT64_C(1) << 38};
 	cistern_config config = CISTERN_CONFIG_INIT;
 
 	config.shards = 1u << support_rng_below(rng, 8);
@@ -137,7 +140,7 @@ static size_t random_length(support_rng *rng)
 static void random_step(cistern *c, struct words *set, support_rng *rng, char *data)
 {
 	size_t len = random_length(rng);
-	cistern_span parts[2] = { { data, len / 2 }, { data + len / 2, len - len / 2 } };
+	cistern_span parts[2] = {{data, len / 2}, {data + len / 2, len - len / 2}};
 	const char *str, *out[8];
 	cistern_span in[8];
 	size_t i, n;
@@ -210,8 +213,9 @@ START_TEST(the_figures_add_up_after_random_scripts)
 		ck_assert_uint_eq(figures(c).strings, set.count);
 		ck_assert_uint_eq(figures(c).payload_bytes, set.payload);
 		for (step = 0; step < set.count; step++)
-			ck_assert_ptr_eq(cistern_find(c, set.items[step]->data, set.items[step]->len),
-			                 set.items[step]->kept);
+			ck_assert_ptr_eq(
+			    cistern_find(c, set.items[step]->data, set.items[step]->len),
+			    set.items[step]->kept);
 		words_free(&set);
 		cistern_destroy(c);
 	}
@@ -233,19 +237,20 @@ static void insert(support_worker *worker)
 	for (i = 0; i < busy->inserts; i++) {
 		char data[64];
 		int len = snprintf(data, sizeof(data), "%zu of all threads", i);
-		cistern_stats stats = { .size = sizeof(stats) };
+		cistern_stats stats = {.size = sizeof(stats)};
 
 		if (!support_expect(worker, cistern_intern(busy->c, data, (size_t)len) != NULL))
 			return;
 		if (i % 1024 == worker->index)
-			support_expect(worker, cistern_stats_get(busy->c, &stats) == 0 && stats.strings > 0 &&
-			                           stats.strings <= busy->inserts);
+			support_expect(worker, cistern_stats_get(busy->c, &stats) == 0 &&
+						   stats.strings > 0 &&
+						   stats.strings <= busy->inserts);
 	}
 }
 
 START_TEST(the_figures_add_up_after_threads)
 {
-	struct busy busy = { .c = variant_create(_i), .inserts = support_scaled(20000) };
+	struct busy busy = {.c = variant_create(_i), .inserts = support_scaled(20000)};
 	cistern_stats stats;
 
 	support_run(4, insert, &busy);
@@ -256,7 +261,8 @@ START_TEST(the_figures_add_up_after_threads)
 }
 END_TEST
 
-/* The formula of the design: header, NUL, padding, table, slack and commit come to about 15 bytes a string. */
+/* The formula of the design: header, NUL, padding, table, slack and commit come to about 15 bytes a
+ * string. */
 START_TEST(a_hundred_thousand_strings_cost_few_bytes_each)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
@@ -275,7 +281,8 @@ START_TEST(a_hundred_thousand_strings_cost_few_bytes_each)
 	}
 	stats = figures(c);
 	ck_assert_uint_eq(stats.strings, 100000);
-	ck_assert_uint_le((stats.committed_bytes - stats.payload_bytes - stats.emptied_bytes) / 100000, 24);
+	ck_assert_uint_le(
+	    (stats.committed_bytes - stats.payload_bytes - stats.emptied_bytes) / 100000, 24);
 	ck_assert_uint_le(stats.strings * 100, stats.slots * 95);
 	cistern_destroy(c);
 }
@@ -314,8 +321,8 @@ END_TEST
 START_TEST(stats_of_null_are_invalid)
 {
 	cistern *c = create(NULL);
-	cistern_stats stats = { .size = sizeof(stats) };
-	cistern_shard_stats shard = { .size = sizeof(shard) };
+	cistern_stats stats = {.size = sizeof(stats)};
+	cistern_shard_stats shard = {.size = sizeof(shard)};
 
 	errno = 0;
 	ck_assert_int_eq(cistern_stats_get(NULL, &stats), -1);
@@ -345,7 +352,7 @@ END_TEST
 START_TEST(a_shard_that_is_not_there_is_invalid)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
-	cistern_shard_stats shard = { .size = sizeof(shard), .strings = 77 };
+	cistern_shard_stats shard = {.size = sizeof(shard), .strings = 77};
 	cistern *c;
 
 	config.shards = 4;
@@ -375,8 +382,8 @@ START_TEST(stats_know_longer_structs_and_refuse_shorter_ones)
 		unsigned char tail[32];
 	} longer_shard;
 	cistern *c = create(NULL);
-	cistern_stats shorter = { .strings = 77 };
-	cistern_shard_stats shorter_shard = { .strings = 77 };
+	cistern_stats shorter = {.strings = 77};
+	cistern_shard_stats shorter_shard = {.strings = 77};
 	size_t i;
 
 	ck_assert_ptr_nonnull(cistern_intern_cstr(c, "one"));
@@ -463,7 +470,7 @@ START_TEST(json_holds_every_figure)
 		uint64_t number = 0;
 
 		ck_assert_msg(json_number(text, all_figures[i].name, &number), "no %s in %s",
-		              all_figures[i].name, text);
+			      all_figures[i].name, text);
 		ck_assert_uint_eq(number, figure(&stats, &all_figures[i]));
 	}
 	free(text);
@@ -480,8 +487,8 @@ START_TEST(python_reads_the_json)
 
 	if (system("python3 -c 'import json' 2>/dev/null") == 0) {
 		python = popen("python3 -c 'import json,sys; d = json.load(sys.stdin); "
-		               "sys.exit(d[\"strings\"] != 3000)'",
-		               "w");
+			       "sys.exit(d[\"strings\"] != 3000)'",
+			       "w");
 		ck_assert_ptr_nonnull(python);
 		ck_assert_int_eq(cistern_stats_print(c, python, CISTERN_FORMAT_JSON), 0);
 		answer = pclose(python);
@@ -533,8 +540,8 @@ static size_t labels(const char *text)
 }
 
 /*
- * The text format: "# HELP name ...", "# TYPE name counter|gauge" once a name and before its samples, and
- * "name{labels} number" once each.
+ * The text format: "# HELP name ...", "# TYPE name counter|gauge" once a name and before its
+ * samples, and "name{labels} number" once each.
  */
 static void assert_prometheus(char *text, struct words *types, struct words *samples)
 {
@@ -553,8 +560,8 @@ static void assert_prometheus(char *text, struct words *types, struct words *sam
 		if (strncmp(line, "# TYPE ", 7) == 0) {
 			n = metric_name(line + 7);
 			ck_assert_msg(n && (strcmp(line + 7 + n, " counter") == 0 ||
-			                    strcmp(line + 7 + n, " gauge") == 0),
-			              "%s", line);
+					    strcmp(line + 7 + n, " gauge") == 0),
+				      "%s", line);
 			words_put(types, line + 7, n, &fresh);
 			ck_assert_msg(fresh, "twice: %s", line);
 			continue;
@@ -567,7 +574,8 @@ static void assert_prometheus(char *text, struct words *types, struct words *sam
 			ck_assert_msg(l != 0, "%s", line);
 		}
 		ck_assert_msg(line[n + l] == ' ', "%s", line);
-		words_put(samples, line, n + l, &fresh)->mark = strtoull(line + n + l + 1, &end, 10);
+		words_put(samples, line, n + l, &fresh)->mark =
+		    strtoull(line + n + l + 1, &end, 10);
 		ck_assert_msg(fresh, "twice: %s", line);
 		ck_assert_msg(*end == '\0' && end != line + n + l + 1, "%s", line);
 	}

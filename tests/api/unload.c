@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unload.c - G10: a program that loads the shared library, uses it and lets it go, many times, while a thread
- * that used it lives on. Not linked with the library, so it is no Check suite; it speaks TAP by itself.
- * CISTERN_SO is the library's path; without a shared library there is nothing to test.
+ * unload.c - G10: a program that loads the shared library, uses it and lets it go, many times,
+ * while a thread that used it lives on. Not linked with the library, so it is no Check suite; it
+ * speaks TAP by itself. CISTERN_SO is the library's path; without a shared library there is nothing
+ * to test.
  */
 #include <cistern.h>
 

@@ -163,14 +163,16 @@ static void count(support_worker *worker)
 
 START_TEST(cas_from_many_threads_loses_no_count)
 {
-	struct counting counting = { .c = with(_i ? 8 : 4, false), .rounds = support_scaled(40000) & ~(size_t)3 };
+	struct counting counting = {.c = with(_i ? 8 : 4, false),
+				    .rounds = support_scaled(40000) & ~(size_t)3};
 	size_t i;
 
 	if (!counting.rounds)
 		counting.rounds = 4;
 	counting.strings[0] = cistern_intern_cstr(counting.c, "w");
 	counting.strings[1] = cistern_intern_cstr(counting.c, "x");
-	counting.strings[2] = cistern_intern_cstr(counting.c, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
+	counting.strings[2] =
+	    cistern_intern_cstr(counting.c, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
 	counting.strings[3] = cistern_intern_cstr(counting.c, "");
 	support_run(4, count, &counting);
 	for (i = 0; i < 4; i++)
@@ -185,7 +187,8 @@ struct handing {
 	uint64_t plain[1000];
 };
 
-/* One thread writes plain memory and sets the number, the others see the number and read the memory. */
+/* One thread writes plain memory and sets the number, the others see the number and read the
+ * memory. */
 static void hand_over(support_worker *worker)
 {
 	struct handing *handing = worker->arg;
@@ -206,7 +209,7 @@ static void hand_over(support_worker *worker)
 
 START_TEST(what_was_written_before_a_value_is_seen_with_it)
 {
-	struct handing handing = { .c = with(_i ? 8 : 4, false) };
+	struct handing handing = {.c = with(_i ? 8 : 4, false)};
 
 	handing.str = cistern_intern_cstr(handing.c, "flag");
 	support_run(3, hand_over, &handing);
@@ -221,7 +224,8 @@ START_TEST(values_survive_growth)
 
 	for (i = 0; i < many; i++) {
 		char data[32];
-		const char *str = cistern_intern(c, data, (size_t)snprintf(data, sizeof(data), "v%d", i));
+		const char *str =
+		    cistern_intern(c, data, (size_t)snprintf(data, sizeof(data), "v%d", i));
 
 		ck_assert_ptr_nonnull(str);
 		ck_assert_uint_eq(cistern_value(c, str), 0);
@@ -229,7 +233,8 @@ START_TEST(values_survive_growth)
 	}
 	for (i = 0; i < many; i++) {
 		char data[32];
-		const char *str = cistern_find(c, data, (size_t)snprintf(data, sizeof(data), "v%d", i));
+		const char *str =
+		    cistern_find(c, data, (size_t)snprintf(data, sizeof(data), "v%d", i));
 
 		ck_assert_uint_eq(cistern_value(c, str), (uint64_t)i + 1);
 	}
@@ -330,7 +335,7 @@ END_TEST
 START_TEST(fields_of_strings_with_long_headers_are_apart)
 {
 	enum { LIMIT = 1 << 24 };
-	static const uint32_t value_sizes[] = { 0, 4, 8 };
+	static const uint32_t value_sizes[] = {0, 4, 8};
 	uint32_t value_size = value_sizes[_i % 3];
 	bool links = _i >= 3;
 	cistern *c = with(value_size, links);
@@ -379,7 +384,7 @@ static void link_pairs(support_worker *worker)
 		const char *there;
 
 		if (!support_expect(worker, cistern_link(linking->c, linking->left[at],
-		                                         linking->right[at]) == 0))
+							 linking->right[at]) == 0))
 			return;
 		there = cistern_linked(linking->c, linking->left[at]);
 		if (!support_expect(worker, there == linking->right[at]))
@@ -393,16 +398,16 @@ static void link_pairs(support_worker *worker)
 
 START_TEST(links_from_many_threads_are_whole)
 {
-	struct linking linking = { .c = with(4, true), .rounds = support_scaled(50000) };
+	struct linking linking = {.c = with(4, true), .rounds = support_scaled(50000)};
 	int i;
 
 	for (i = 0; i < 64; i++) {
 		char data[32];
 
 		linking.left[i] = cistern_intern(linking.c, data,
-		                                 (size_t)snprintf(data, sizeof(data), "_Z%d", i));
+						 (size_t)snprintf(data, sizeof(data), "_Z%d", i));
 		linking.right[i] = cistern_intern(linking.c, data,
-		                                  (size_t)snprintf(data, sizeof(data), "f%d()", i));
+						  (size_t)snprintf(data, sizeof(data), "f%d()", i));
 	}
 	support_run(4, link_pairs, &linking);
 	for (i = 0; i < 64; i++) {

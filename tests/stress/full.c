@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * full.c - many threads against a limit: the range or the memory limit is used up under all of them at once,
- * the limit is not passed at any moment, and nothing that was given out is lost.
+ * full.c - many threads against a limit: the range or the memory limit is used up under all of them
+ * at once, the limit is not passed at any moment, and nothing that was given out is lost.
  */
 #include "cases.h"
 #include "figures.h"
@@ -49,7 +49,8 @@ static void fill(struct filling *f, support_worker *worker)
 		str = cistern_intern(f->c, data, len);
 		f->kept[worker->index][i] = str;
 		if (str) {
-			if (!support_expect(worker, cistern_len(str) == len && memcmp(str, data, len) == 0))
+			if (!support_expect(worker,
+					    cistern_len(str) == len && memcmp(str, data, len) == 0))
 				break;
 		} else {
 			refused++;
@@ -65,7 +66,7 @@ static void fill(struct filling *f, support_worker *worker)
 static void watch(struct filling *f, support_worker *worker)
 {
 	while (atomic_load(&f->busy)) {
-		cistern_stats stats = { .size = sizeof(stats) };
+		cistern_stats stats = {.size = sizeof(stats)};
 
 		support_expect(worker, cistern_stats_get(f->c, &stats) == 0);
 		support_expect(worker, stats.committed_bytes <= f->limit);
@@ -87,10 +88,13 @@ START_TEST(threads_that_fill_an_interner_lose_nothing)
 
 	for (round = 0; round < rounds; round++) {
 		cistern_config config = CISTERN_CONFIG_INIT;
-		struct filling f = { .limit = UINT64_MAX };
+		struct filling f = {.limit = UINT64_MAX};
 
 		config.shards = _i / 2 ? 16 : 1;
 		config.lock = round % 2 ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
+		/* the smallest commits, so that both ranges often charge the limit at once */
+		config.commit_chunk = round % 4 < 2 ? 4096 : 0;
+		config.prefault = config.commit_chunk == 0;
 		if (_i % 2)
 			f.limit = config.memory_limit = 1 << 20;
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growth.c - readers while tables grow: what was there before is found at every moment, also by a reader who
- * slept in the middle of a look-up while its table was replaced several times.
+ * growth.c - readers while tables grow: what was there before is found at every moment, also by a
+ * reader who slept in the middle of a look-up while its table was replaced several times.
  */
 #include "cases.h"
 #include "figures.h"
@@ -72,13 +72,14 @@ static void look(struct growing *g, support_worker *worker)
 		size_t len = g->spans[i].len;
 
 		if (!support_expect(worker, cistern_find(g->c, s, len) == g->kept[i]) ||
-		    !support_expect(worker, cistern_find_hashed(g->c, s, len, g->hashes[i]) == g->kept[i]) ||
+		    !support_expect(worker, cistern_find_hashed(g->c, s, len, g->hashes[i]) ==
+						g->kept[i]) ||
 		    !support_expect(worker, cistern_intern(g->c, s, len) == g->kept[i]) ||
 		    !support_expect(worker, !cistern_find(g->c, "never there", 11)))
 			return;
 		if (looks++ % 64 == 0) {
-			if (!support_expect(worker, cistern_find_batch(g->c, g->spans, out, SENTINELS) ==
-			                                SENTINELS) ||
+			if (!support_expect(worker, cistern_find_batch(g->c, g->spans, out,
+								       SENTINELS) == SENTINELS) ||
 			    !support_expect(worker, memcmp(out, g->kept, sizeof(out)) == 0))
 				return;
 		}
@@ -103,7 +104,7 @@ START_TEST(sentinels_are_found_at_every_moment_of_growth)
 
 	/* many small interners rather than one large one: small tables grow most often */
 	for (round = 0; round < rounds; round++) {
-		struct growing g = { .c = crowd_create(_i), .inserts = 500 << round % 6 };
+		struct growing g = {.c = crowd_create(_i), .inserts = 500 << round % 6};
 
 		atomic_init(&g.writers, 2);
 		plant(&g);
@@ -123,7 +124,7 @@ static atomic_bool hold, held;
 
 static void sleep_a_little(void)
 {
-	struct timespec moment = { 0, 20000 };
+	struct timespec moment = {0, 20000};
 
 	nanosleep(&moment, NULL);
 }
@@ -155,8 +156,8 @@ static void be_held(struct holding *h, support_worker *worker)
 	atomic_store(&h->started, true);
 	while (!atomic_load(&h->done)) {
 		i = (i + 1) % SENTINELS;
-		if (!support_expect(worker, cistern_find(h->g.c, h->g.spans[i].data, h->g.spans[i].len) ==
-		                                h->g.kept[i]) ||
+		if (!support_expect(worker, cistern_find(h->g.c, h->g.spans[i].data,
+							 h->g.spans[i].len) == h->g.kept[i]) ||
 		    !support_expect(worker, !cistern_find(h->g.c, h->g.bytes[i], 5)))
 			break;
 	}
@@ -171,7 +172,7 @@ static void hold_reader(struct holding *h, support_worker *worker)
 	while (!atomic_load(&h->started))
 		sleep_a_little();
 	for (round = 0; round < rounds && atomic_load(&h->started); round++) {
-		cistern_stats before = { .size = sizeof(before) }, now = { .size = sizeof(now) };
+		cistern_stats before = {.size = sizeof(before)}, now = {.size = sizeof(now)};
 		int patience = 5000;
 
 		atomic_store(&hold, true);
@@ -184,7 +185,8 @@ static void hold_reader(struct holding *h, support_worker *worker)
 			char data[64];
 			int len = snprintf(data, sizeof(data), "while held %zu", added++);
 
-			if (!support_expect(worker, cistern_intern(h->g.c, data, (size_t)len) != NULL))
+			if (!support_expect(worker,
+					    cistern_intern(h->g.c, data, (size_t)len) != NULL))
 				break;
 			if (added % 64 == 0)
 				support_expect(worker, cistern_stats_get(h->g.c, &now) == 0);
@@ -215,7 +217,7 @@ START_TEST(a_reader_that_slept_through_growth_finds_its_string)
 	action.sa_handler = wait_in_handler;
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	for (round = 0; round < rounds; round++) {
-		struct holding h = { .g.c = crowd_create(_i) };
+		struct holding h = {.g.c = crowd_create(_i)};
 
 		plant(&h.g);
 		support_run(2, hold_or_be_held, &h);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handover.c - what one thread has seen, no later call of another misses: an insert, or only a hit, handed on
- * through a release store and an acquire load. Bytes and length come along with the pointer.
+ * handover.c - what one thread has seen, no later call of another misses: an insert, or only a hit,
+ * handed on through a release store and an acquire load. Bytes and length come along with the
+ * pointer.
  */
 #include "cases.h"
 #include "figures.h"
@@ -53,7 +54,8 @@ static void insert(struct line *line, support_worker *worker)
 			in[i].len = key(data[i], k + i);
 		}
 		if (n > 1) {
-			if (!support_expect(worker, cistern_intern_batch(line->c, in, line->kept + k, n) == n))
+			if (!support_expect(
+				worker, cistern_intern_batch(line->c, in, line->kept + k, n) == n))
 				break;
 		} else {
 			line->kept[k] = cistern_intern(line->c, in[0].data, in[0].len);
@@ -103,18 +105,19 @@ static void follow(struct line *line, support_worker *worker)
 		}
 		if (count) {
 			const char *out = NULL;
-			cistern_span in = { data, 0 };
+			cistern_span in = {data, 0};
 
 			k = count - 1 - support_rng_below(&worker->rng, count < 4 ? count : 4);
 			in.len = len = key(data, k);
 			support_expect(worker, cistern_find(line->c, data, len) == line->kept[k]);
 			support_expect(worker, cistern_find_batch(line->c, &in, &out, 1) == 1 &&
-			                           out == line->kept[k]);
+						   out == line->kept[k]);
 			support_expect(worker, cistern_intern(line->c, data, len) == line->kept[k]);
 			support_expect(worker, memcmp(line->kept[k], data, len) == 0);
 			support_expect(worker, cistern_len(line->kept[k]) == len);
-			support_expect(worker, cistern_str(line->c, cistern_id_of(line->c, line->kept[k])) ==
-			                           line->kept[k]);
+			support_expect(
+			    worker, cistern_str(line->c, cistern_id_of(line->c, line->kept[k])) ==
+					line->kept[k]);
 		}
 		seen = count;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mixed.c - every call at once on one interner; each answer is checked by what it must be in any order. */
+/* mixed.c - every call at once on one interner; each answer is checked by what it must be in any
+ * order. */
 #include "cases.h"
 #include "figures.h"
 #include "support.h"
@@ -45,7 +46,8 @@ static int check_one(const char *str, size_t len, void *arg)
 {
 	uint64_t *wrong = arg;
 
-	*wrong += cistern_len(str) != len || str[len] != '\0' || len < 7 || memcmp(str, "mixed ", 6) != 0;
+	*wrong +=
+	    cistern_len(str) != len || str[len] != '\0' || len < 7 || memcmp(str, "mixed ", 6) != 0;
 	return 0;
 }
 
@@ -54,7 +56,7 @@ static void step(struct mix *mix, support_worker *worker, char (*data)[6000])
 	cistern_span in[8], halves[2];
 	const char *out[8], *str, *known;
 	size_t k = support_rng_below(&worker->rng, KEYS), len = key(data[0], k), i;
-	cistern_stats stats = { .size = sizeof(stats) };
+	cistern_stats stats = {.size = sizeof(stats)};
 	uint64_t wrong = 0, value;
 
 	switch (support_rng_below(&worker->rng, 16)) {
@@ -63,7 +65,8 @@ static void step(struct mix *mix, support_worker *worker, char (*data)[6000])
 		halves[0].len = len / 3;
 		halves[1].data = data[0] + len / 3;
 		halves[1].len = len - len / 3;
-		support_expect(worker, right(mix, k, cistern_internv(mix->c, halves, 2), data[0], len));
+		support_expect(worker,
+			       right(mix, k, cistern_internv(mix->c, halves, 2), data[0], len));
 		break;
 	case 1:
 		for (i = 0; i < 8; i++) {
@@ -72,7 +75,8 @@ static void step(struct mix *mix, support_worker *worker, char (*data)[6000])
 		}
 		support_expect(worker, cistern_intern_batch(mix->c, in, out, 8) == 8);
 		for (i = 0; i < 8; i++)
-			support_expect(worker, right(mix, (k + i * i) % KEYS, out[i], data[i], in[i].len));
+			support_expect(worker,
+				       right(mix, (k + i * i) % KEYS, out[i], data[i], in[i].len));
 		break;
 	case 2:
 		for (i = 0; i < 8; i++) {
@@ -81,10 +85,12 @@ static void step(struct mix *mix, support_worker *worker, char (*data)[6000])
 		}
 		cistern_find_batch(mix->c, in, out, 8);
 		for (i = 0; i < 8; i++)
-			support_expect(worker, !out[i] || right(mix, (k + i) % KEYS, out[i], data[i], in[i].len));
+			support_expect(worker, !out[i] || right(mix, (k + i) % KEYS, out[i],
+								data[i], in[i].len));
 		break;
 	case 3:
-		str = cistern_intern_hashed(mix->c, data[0], len, cistern_hash(mix->c, data[0], len));
+		str =
+		    cistern_intern_hashed(mix->c, data[0], len, cistern_hash(mix->c, data[0], len));
 		support_expect(worker, right(mix, k, str, data[0], len));
 		break;
 	case 4:
@@ -121,14 +127,17 @@ static void step(struct mix *mix, support_worker *worker, char (*data)[6000])
 		break;
 	case 10:
 		if (support_rng_below(&worker->rng, 400) == 0)
-			support_expect(worker, cistern_foreach(mix->c, check_one, &wrong) == 0 && !wrong);
+			support_expect(worker,
+				       cistern_foreach(mix->c, check_one, &wrong) == 0 && !wrong);
 		else if (support_rng_below(&worker->rng, 20) == 0)
-			support_expect(worker, cistern_stats_get(mix->c, &stats) == 0 && stats.strings <= KEYS);
+			support_expect(worker, cistern_stats_get(mix->c, &stats) == 0 &&
+						   stats.strings <= KEYS);
 		else if (support_rng_below(&worker->rng, 400) == 0)
 			support_expect(worker, cistern_reserve(mix->c, k) == 0);
 		break;
 	default:
-		support_expect(worker, right(mix, k, cistern_intern(mix->c, data[0], len), data[0], len));
+		support_expect(worker,
+			       right(mix, k, cistern_intern(mix->c, data[0], len), data[0], len));
 	}
 }
 

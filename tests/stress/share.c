@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c - the same strings on all threads at once: one pointer each, and one thread that added it. */
+/* share.c - the same strings on all threads at once: one pointer each, and one thread that added
+ * it. */
 #include "cases.h"
 #include "figures.h"
 #include "support.h"
@@ -27,10 +28,11 @@ static size_t key(char *data, size_t k)
 }
 
 /* Each thread takes another way to the same strings. */
-static const char *intern_by(cistern *c, unsigned way, const char *data, size_t len, uint64_t *added)
+static const char *intern_by(cistern *c, unsigned way, const char *data, size_t len,
+			     uint64_t *added)
 {
-	cistern_span parts[2] = { { data, len / 2 }, { data + len / 2, len - len / 2 } };
-	cistern_span whole = { data, len };
+	cistern_span parts[2] = {{data, len / 2}, {data + len / 2, len - len / 2}};
+	cistern_span whole = {data, len};
 	const char *str = NULL;
 	bool is_new = false;
 
@@ -57,16 +59,18 @@ static void intern_all(support_worker *worker)
 	struct shared *shared = worker->arg;
 	size_t n = shared->keys, step, at, i;
 
-	/* in order, threads meet at the same key; by a stride that is prime to the count, at random */
+	/* in order, threads meet at the same key; by a stride that is prime to the count, at random
+	 */
 	step = shared->in_order ? 1 : 7919 + 2 * worker->index;
 	at = shared->in_order ? 0 : support_rng_below(&worker->rng, n);
 	for (i = 0; i < n; i++, at = (at + step) % n) {
 		char data[64];
 		size_t len = key(data, at);
-		const char *str = intern_by(shared->c, worker->index, data, len,
-		                            &shared->added[worker->index]);
+		const char *str =
+		    intern_by(shared->c, worker->index, data, len, &shared->added[worker->index]);
 
-		if (!support_expect(worker, str && cistern_len(str) == len && memcmp(str, data, len) == 0))
+		if (!support_expect(worker,
+				    str && cistern_len(str) == len && memcmp(str, data, len) == 0))
 			return;
 		shared->seen[worker->index][at] = str;
 	}
@@ -74,7 +78,7 @@ static void intern_all(support_worker *worker)
 
 static void meet(cistern *c, size_t keys, bool in_order)
 {
-	struct shared shared = { .c = c, .keys = keys, .in_order = in_order };
+	struct shared shared = {.c = c, .keys = keys, .in_order = in_order};
 	size_t k;
 	unsigned t;
 
@@ -119,8 +123,8 @@ static void count_added(support_worker *worker)
 		char data[64];
 		bool is_new = false;
 
-		if (!support_expect(worker,
-		                    cistern_intern_new(shared->c, data, key(data, i), &is_new) != NULL))
+		if (!support_expect(
+			worker, cistern_intern_new(shared->c, data, key(data, i), &is_new) != NULL))
 			return;
 		shared->added[worker->index] += is_new;
 	}
@@ -131,7 +135,7 @@ START_TEST(each_string_is_new_for_exactly_one_thread)
 	size_t round, rounds = support_scaled(10);
 
 	for (round = 0; round < rounds; round++) {
-		struct shared shared = { .c = crowd_create(_i), .keys = 4000 };
+		struct shared shared = {.c = crowd_create(_i), .keys = 4000};
 		uint64_t sum = 0;
 		unsigned t;
 
@@ -156,7 +160,8 @@ struct race {
 	uint64_t added[2];
 };
 
-/* Strings of 4 KiB and more are copied before the lock is taken: both threads may copy, one may win. */
+/* Strings of 4 KiB and more are copied before the lock is taken: both threads may copy, one may
+ * win. */
 static void race(support_worker *worker)
 {
 	struct race *r = worker->arg;
@@ -169,19 +174,47 @@ static void race(support_worker *worker)
 			/* the others make the shard grow meanwhile */
 			for (k = 0; k < 40; k++) {
 				char data[64];
-				int len = snprintf(data, sizeof(data), "grow %u %zu %zu", worker->index, i, k);
+				int len = snprintf(data, sizeof(data), "grow %u %zu %zu",
+						   worker->index, i, k);
 
-				support_expect(worker, cistern_intern(r->c, data, (size_t)len) != NULL);
+				support_expect(worker,
+					       cistern_intern(r->c, data, (size_t)len) != NULL);
 			}
 			continue;
 		}
 		r->won[worker->index][i] = cistern_intern_new(r->c, r->data[i], LENGTHY, &is_new);
 		r->added[worker->index] += is_new;
-		support_expect(worker, cistern_find(r->c, r->data[i], LENGTHY) == r->won[worker->index][i]);
-		k = support_rng_below(&worker->rng, i + 1);
 		support_expect(worker,
-		               cistern_intern(r->c, r->data[k], LENGTHY) == r->won[worker->index][k]);
+			       cistern_find(r->c, r->data[i], LENGTHY) == r->won[worker->index][i]);
+		k = support_rng_below(&worker->rng, i + 1);
+		support_expect(worker, cistern_intern(r->c, r->data[k], LENGTHY) ==
+					   r->won[worker->index][k]);
 	}
+}
+
+/*
+ * What the losers of the races had copied is handed out again: nothing of it may show, neither
+ * behind the end of a string nor in its value and link.
+ */
+static void reuse(cistern *c)
+{
+	char *fresh = need(malloc(LENGTHY));
+	size_t i;
+
+	memset(fresh, 'n', LENGTHY);
+	for (i = 0; i < RACES; i++) {
+		size_t len = 4096 + i * 23;
+		const char *str;
+
+		str = cistern_intern(c, fresh, len);
+		ck_assert_ptr_nonnull(str);
+		ck_assert_uint_eq(cistern_len(str), len);
+		ck_assert_int_eq(memcmp(str, fresh, len), 0);
+		ck_assert_int_eq(str[len], '\0');
+		ck_assert_uint_eq(cistern_value(c, str), 0);
+		ck_assert_ptr_null(cistern_linked(c, str));
+	}
+	free(fresh);
 }
 
 START_TEST(racing_long_strings_are_one_string_each)
@@ -194,7 +227,7 @@ START_TEST(racing_long_strings_are_one_string_each)
 		memcpy(data[i] + LENGTHY - sizeof(i), &i, sizeof(i));
 	}
 	for (round = 0; round < rounds; round++) {
-		struct race r = { .c = crowd_create(_i), .data = data };
+		struct race r = {.c = crowd_create(_i), .data = data};
 
 		support_run(4, race, &r);
 		for (i = 0; i < RACES; i++) {
@@ -205,6 +238,8 @@ START_TEST(racing_long_strings_are_one_string_each)
 		}
 		ck_assert_uint_eq(r.added[0] + r.added[1], RACES);
 		ck_assert_uint_eq(figures(r.c).strings, RACES + 2 * RACES * 40);
+		figures_check(r.c);
+		reuse(r.c);
 		figures_check(r.c);
 		cistern_destroy(r.c);
 	}

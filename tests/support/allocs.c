@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocs.c - see allocs.h. With glibc the program's own malloc takes the place of the library's for every
- * caller and passes on to it under its other name; a sanitizer has malloc already and offers hooks.
+ * allocs.c - see allocs.h. With glibc the program's own malloc takes the place of the library's for
+ * every caller and passes on to it under its other name; a sanitizer has malloc already and offers
+ * hooks.
  */
 #include "allocs.h"
 

@@ -9,6 +9,7 @@
 void cases_add_loop(Suite *suite, const TTest *test, int count);
 
 /* A test with something to make before it and to drop behind it, in the same process. */
-void cases_add_fixture(Suite *suite, const TTest *test, void (*setup)(void), void (*teardown)(void));
+void cases_add_fixture(Suite *suite, const TTest *test, void (*setup)(void),
+		       void (*teardown)(void));
 
 #endif

@@ -46,7 +46,7 @@ static bool drain(int fd, char **data, size_t *len)
 
 static void collect(struct child *result, pid_t pid, int out, int err)
 {
-	struct pollfd fds[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
+	struct pollfd fds[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
 	long long end = now_ms() + SECONDS * 1000LL;
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -113,7 +113,7 @@ bool child_ok(const struct child *result)
 	if (result->exited && result->code == 0)
 		return true;
 	fprintf(stderr, "child: %s %d\n%s%s", result->exited ? "exit code" : "signal", result->code,
-	        result->out, result->err);
+		result->out, result->err);
 	return false;
 }
 

@@ -20,16 +20,17 @@ cistern_stats figures(const cistern *c)
 bool figures_balance(const cistern_stats *s)
 {
 	uint64_t sum = s->payload_bytes + s->overhead_bytes + s->slack_bytes + s->table_bytes +
-	               s->retired_bytes + s->free_bytes + s->control_bytes;
+		       s->retired_bytes + s->free_bytes + s->control_bytes;
 
 	if (sum == s->committed_bytes && s->emptied_bytes <= s->retired_bytes)
 		return true;
 	fprintf(stderr,
-	        "payload %" PRIu64 " overhead %" PRIu64 " slack %" PRIu64 " table %" PRIu64
-	        " retired %" PRIu64 " (emptied %" PRIu64 ") free %" PRIu64 " control %" PRIu64
-	        ": sum %" PRIu64 ", committed %" PRIu64 "\n",
-	        s->payload_bytes, s->overhead_bytes, s->slack_bytes, s->table_bytes, s->retired_bytes,
-	        s->emptied_bytes, s->free_bytes, s->control_bytes, sum, s->committed_bytes);
+		"payload %" PRIu64 " overhead %" PRIu64 " slack %" PRIu64 " table %" PRIu64
+		" retired %" PRIu64 " (emptied %" PRIu64 ") free %" PRIu64 " control %" PRIu64
+		": sum %" PRIu64 ", committed %" PRIu64 "\n",
+		s->payload_bytes, s->overhead_bytes, s->slack_bytes, s->table_bytes,
+		s->retired_bytes, s->emptied_bytes, s->free_bytes, s->control_bytes, sum,
+		s->committed_bytes);
 	return false;
 }
 

@@ -14,8 +14,8 @@ cistern_stats figures(const cistern *c);
 bool figures_balance(const cistern_stats *stats);
 
 /*
- * Asserts what must hold for any interner that nobody changes at the moment: the accounting identity, the
- * memory limit, and that the shards' figures add up to the whole's.
+ * Asserts what must hold for any interner that nobody changes at the moment: the accounting
+ * identity, the memory limit, and that the shards' figures add up to the whole's.
  */
 void figures_check(const cistern *c);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - see json.h. A recursive descent over the text; each step returns where it ends, or NULL. */
+/* json.c - see json.h. A recursive descent over the text; each step returns where it ends, or NULL.
+ */
 #include "json.h"
 
 #include <errno.h>
@@ -128,7 +129,8 @@ bool json_number(const char *text, const char *key, uint64_t *out)
 		return false;
 	p = space(p);
 	while (*p != '}') {
-		const char *name = p, *name_end = string(p), *at = space(space(name_end) + 1), *end = value(at, 0);
+		const char *name = p, *name_end = string(p), *at = space(space(name_end) + 1),
+			   *end = value(at, 0);
 
 		if ((size_t)(name_end - name) == len + 2 && memcmp(name + 1, key, len) == 0) {
 			char *number_end;

@@ -71,7 +71,8 @@ size_t maps_protect_since(const struct maps *before)
 
 		if (!now.ranges[i].writable)
 			continue;
-		/* Both lists ascend. A new mapping may have merged with an old neighbour: leave that part out. */
+		/* Both lists ascend. A new mapping may have merged with an old neighbour: leave
+		 * that part out. */
 		while (at < to) {
 			uintptr_t stop = to, next = to;
 

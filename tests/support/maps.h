@@ -21,8 +21,8 @@ struct maps {
 bool maps_read(struct maps *maps);
 
 /*
- * Makes what is writable now and was not mapped in before read-only; returns the bytes that this took
- * hold of. The caller sees to it that nothing but the interner mapped memory meanwhile.
+ * Makes what is writable now and was not mapped in before read-only; returns the bytes that this
+ * took hold of. The caller sees to it that nothing but the interner mapped memory meanwhile.
  */
 size_t maps_protect_since(const struct maps *before);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * variants.h - the configurations that a test of a guarantee is repeated under. Each differs from the
- * defaults where the inside takes another way: entry layout, shift, lock, slab and table sizes.
+ * variants.h - the configurations that a test of a guarantee is repeated under. Each differs from
+ * the defaults where the inside takes another way: entry layout, shift, lock, slab and table sizes.
  */
 #ifndef TESTS_SUPPORT_VARIANTS_H
 #define TESTS_SUPPORT_VARIANTS_H
@@ -20,8 +20,8 @@ cistern_config variant(int number);
 cistern *variant_create(int number);
 
 /*
- * The configurations for threads: each lock with one shard, where all meet, and with sixteen. Tables start
- * at nothing, so that they grow all the time.
+ * The configurations for threads: each lock with one shard, where all meet, and with sixteen.
+ * Tables start at nothing, so that they grow all the time.
  */
 enum { CROWDS = 4 };
 

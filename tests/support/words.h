@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - strings for tests: random ones, and a plain set of strings that the interner is compared
- * with. The set is one array and a chain a bucket; it is meant to be obviously
- * right, and it knows nothing of cistern.
+ * words.h - strings for tests: random ones, and a plain set of strings that the interner is
+ * compared with. The set is one array and a chain a bucket; it is meant to be obviously right, and
+ * it knows nothing of cistern.
  */
 #ifndef TESTS_SUPPORT_WORDS_H
 #define TESTS_SUPPORT_WORDS_H
@@ -17,8 +17,9 @@
 void random_bytes(support_rng *rng, char *data, size_t len);
 
 /*
- * Writes a random string of at most max bytes and returns its length. The shapes are those that interners
- * get wrong: repeats from a small alphabet, prefixes of each other, NULs at either end, bytes from 0x80 on.
+ * Writes a random string of at most max bytes and returns its length. The shapes are those that
+ * interners get wrong: repeats from a small alphabet, prefixes of each other, NULs at either end,
+ * bytes from 0x80 on.
  */
 size_t random_word(support_rng *rng, char *data, size_t max);
 
@@ -46,7 +47,8 @@ void words_free(struct words *set);
 /* The entry with these bytes, or NULL. */
 struct word *words_get(const struct words *set, const char *data, size_t len);
 
-/* The entry with these bytes, made if it is not there; *is_new may be NULL. Aborts without memory. */
+/* The entry with these bytes, made if it is not there; *is_new may be NULL. Aborts without memory.
+ */
 struct word *words_put(struct words *set, const char *data, size_t len, bool *is_new);
 
 /* malloc that ends the test where there is no memory. */
