@@ -77,6 +77,17 @@ static uint64_t field(const cistern_config *config, const char *key)
 	return 0;
 }
 
+/* By field: what padding holds is nobody's business. */
+static bool same(const cistern_config *a, const cistern_config *b)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(knobs); i++)
+		if (field(a, knobs[i].key) != field(b, knobs[i].key))
+			return false;
+	return a->size == b->size;
+}
+
 static cistern *create(const cistern_config *config)
 {
 	cistern *c = cistern_create(config);
@@ -272,7 +283,7 @@ START_TEST(values_out_of_range_are_erange_and_change_nothing)
 		    "%s=%s was accepted", out_of_range[i].key, out_of_range[i].value);
 		ck_assert_msg(errno == ERANGE, "%s=%s: errno %d", out_of_range[i].key,
 			      out_of_range[i].value, errno);
-		ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+		ck_assert(same(&before, &config));
 	}
 }
 END_TEST
@@ -299,7 +310,7 @@ START_TEST(malformed_values_are_einval_for_every_knob_and_change_nothing)
 				      "%s=\"%s\" was accepted", knobs[k].key, malformed[i]);
 			ck_assert_msg(errno == EINVAL, "%s=\"%s\": errno %d", knobs[k].key,
 				      malformed[i], errno);
-			ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+			ck_assert(same(&before, &config));
 		}
 	}
 }
@@ -341,7 +352,7 @@ START_TEST(strange_values_are_refused)
 		ck_assert_msg(cistern_config_set(&config, strange[i].key, strange[i].value) == -1,
 			      "%s=%s was accepted", strange[i].key, strange[i].value);
 		ck_assert(errno == EINVAL || errno == ERANGE);
-		ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+		ck_assert(same(&before, &config));
 	}
 	for (i = 0; i < 2; i++) {
 		memset(huge, i ? '1' : 'a', MIB);
@@ -353,7 +364,7 @@ START_TEST(strange_values_are_refused)
 			errno = 0;
 			ck_assert_int_eq(cistern_config_set(&config, knobs[k].key, huge), -1);
 			ck_assert(errno == EINVAL || errno == ERANGE);
-			ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+			ck_assert(same(&before, &config));
 		}
 	}
 	free(huge);
@@ -375,7 +386,7 @@ START_TEST(unknown_knobs_are_enoent)
 			      unknown[i]);
 		ck_assert_int_eq(errno, ENOENT);
 	}
-	ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+	ck_assert(same(&before, &config));
 }
 END_TEST
 
@@ -484,7 +495,7 @@ static int refuse_everything(void *arg)
 		setenv(variable(knobs[k].key), arg, 1);
 	memcpy(&before, &config, sizeof(config));
 	CHILD_CHECK(cistern_config_from_env(&config) == (int)COUNT(knobs));
-	CHILD_CHECK(memcmp(&before, &config, sizeof(config)) == 0);
+	CHILD_CHECK(same(&before, &config));
 	return 0;
 }
 
@@ -837,7 +848,7 @@ START_TEST(a_struct_shorter_than_the_first_version_is_einval)
 		errno = 0;
 		ck_assert_int_eq(cistern_default_configure(&config), -1);
 		ck_assert_int_eq(errno, EINVAL);
-		ck_assert_int_eq(memcmp(&before, &config, sizeof(config)), 0);
+		ck_assert(same(&before, &config));
 	}
 	cistern_destroy(c);
 }
@@ -998,12 +1009,12 @@ START_TEST(effective_values_make_the_same_interner_again)
 	cistern_config one = config_of(first), two;
 	size_t k;
 
+	cistern_destroy(first); /* its address space may be needed */
 	second = create(&one);
 	two = config_of(second);
 	for (k = 0; k < COUNT(knobs); k++)
 		ck_assert_msg(field(&one, knobs[k].key) == field(&two, knobs[k].key), "%s",
 			      knobs[k].key);
-	cistern_destroy(first);
 	cistern_destroy(second);
 }
 END_TEST

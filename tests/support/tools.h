@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.h - which tool the test was compiled for: some change what a process may do. */
+/* tools.h - what the test was compiled for or runs under: some tools change what a process may do.
+ */
 #ifndef TESTS_SUPPORT_TOOLS_H
 #define TESTS_SUPPORT_TOOLS_H
 
@@ -17,6 +18,17 @@
 #define UNDER_TSAN 1
 #else
 #define UNDER_TSAN 0
+#endif
+
+/* Valgrind is met at run time; where its header is missing nobody is likely to use it. */
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#define UNDER_VALGRIND (RUNNING_ON_VALGRIND != 0)
+#endif
+#endif
+#ifndef UNDER_VALGRIND
+#define UNDER_VALGRIND 0
 #endif
 
 #endif
