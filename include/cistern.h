@@ -315,7 +315,8 @@ CISTERN_API size_t cistern_find_batch(const cistern *c, const cistern_span *in, 
 
 /*
  * The hash that c uses for these bytes, for the _hashed calls of the same interner, which save the work of
- * hashing again. Not for outsiders: who sees hashes can forge collisions. Bad arguments give 0.
+ * hashing again. Not for outsiders: who sees hashes can forge collisions. Bad arguments give 0, decided
+ * before reading s.
  */
 CISTERN_API uint64_t cistern_hash(const cistern *c, const char *s, size_t len);
 
@@ -361,18 +362,19 @@ CISTERN_API int cistern_casecompare(const char *a, const char *b);
 /* ---------------------------------------------------------------- data kept with a string */
 
 /*
- * Makes a and b each other's counterpart, as a mangled and a demangled name. The last call wins; both
- * directions are stored, one after the other. Returns 0, or -1:
+ * Makes a and b each other's counterpart, as a mangled and a demangled name. The last call wins, for each string by
+ * itself: what b was linked to before still leads to b. Both directions are stored, one after the other.
+ * Returns 0, or -1:
  *   ENOTSUP  the interner was made without links
  *   EINVAL   c, a or b is NULL
  */
 CISTERN_API int cistern_link(cistern *c, const char *a, const char *b);
 
-/* The counterpart of str, or NULL. Wait-free. */
+/* The counterpart of str, or NULL; NULL gives NULL. Wait-free. */
 CISTERN_API const char *cistern_linked(const cistern *c, const char *str);
 
 /*
- * The number kept with str, 0 at first and where value_size is 0. Wait-free. An acquire load: what the thread
+ * The number kept with str, 0 at first, for NULL and where value_size is 0. Wait-free. An acquire load: what the thread
  * that set the number wrote before is seen.
  */
 CISTERN_API uint64_t cistern_value(const cistern *c, const char *str);
@@ -430,8 +432,9 @@ CISTERN_API void cistern_buf_init_fixed(cistern_buf *b, char *storage, size_t si
 
 /*
  * Adding. Each call returns true, or false with ENOMEM (EOVERFLOW where the length is no size_t, EINVAL for
- * NULL with a length) and adds nothing. A failure sticks until cistern_buf_reset: later calls
- * return false too, so that one check at the end is enough.
+ * NULL with a length; addf also what vsnprintf says, as EILSEQ) and adds nothing. A failure sticks until
+ * cistern_buf_reset: later calls return false too, so that one check at the end is enough. A piece of the
+ * builder itself may be added with add, not with addf.
  */
 CISTERN_API bool cistern_buf_reserve(cistern_buf *b, size_t size); /* room for size bytes in all */
 CISTERN_API bool cistern_buf_add(cistern_buf *b, const char *s, size_t len);
@@ -460,8 +463,8 @@ CISTERN_API void cistern_buf_release(cistern_buf *b);
 /* ---------------------------------------------------------------- literals */
 
 /*
- * CISTERN_LIT("text"): the literal's interned pointer in the default interner. GNU C and C++ keep it at the
- * call site, so that after the first time it costs one load; elsewhere it is a plain call. NULL with errno
+ * CISTERN_LIT("text"), within a function: the literal's interned pointer in the default interner. GNU C and
+ * C++ keep it at the call site, so that after the first time it costs one load; elsewhere it is a plain call. NULL with errno
  * where it cannot be interned; that is not kept, the next time tries again.
  */
 #if defined(__GNUC__)

@@ -177,9 +177,13 @@ static inline entry_pair entry_differ16(const char *a, const char *b)
 
 static inline bool entry_short_equal(const char *a, const char *b, size_t len)
 {
-	const char *a_end = a + len, *b_end = b + len;
+	const char *a_end, *b_end;
 	entry_pair differ;
 
+	if (len == 0) /* b may be NULL */
+		return true;
+	a_end = a + len;
+	b_end = b + len;
 	if (len <= 16) {
 		if (len > 8)
 			return ((entry_load64(a) ^ entry_load64(b)) |
@@ -187,10 +191,7 @@ static inline bool entry_short_equal(const char *a, const char *b, size_t len)
 		if (len >= 4)
 			return ((entry_load32(a) ^ entry_load32(b)) |
 			        (entry_load32(a_end - 4) ^ entry_load32(b_end - 4))) == 0;
-		if (len > 0)
-			return ((a[0] ^ b[0]) | (a[len >> 1] ^ b[len >> 1]) |
-			        (a_end[-1] ^ b_end[-1])) == 0;
-		return true;
+		return ((a[0] ^ b[0]) | (a[len >> 1] ^ b[len >> 1]) | (a_end[-1] ^ b_end[-1])) == 0;
 	}
 	differ = entry_differ16(a, b) | entry_differ16(a_end - 16, b_end - 16);
 	if (len > 32) {
@@ -216,9 +217,9 @@ static inline bool entry_equal(const char *str, uint32_t header, const char *s, 
 {
 	if (entry_load_header(str) != header)
 		return false;
-	if (entry_escaped(len) && entry_len(str) != len)
-		return false;
-	return entry_bytes_equal(str, s, len);
+	if (len <= ENTRY_SHORT)
+		return entry_short_equal(str, s, len);
+	return entry_len(str) == len && memcmp(str, s, len) == 0;
 }
 
 #endif

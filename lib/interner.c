@@ -88,7 +88,7 @@ const char *cistern_find_hashed(const cistern *c, const char *s, size_t len, uin
 
 uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
 {
-	return c && (s || len == 0) ? hash_bytes(&c->common.secret, s, len) : 0;
+	return findable(c, s, len) ? hash_bytes(&c->common.secret, s, len) : 0;
 }
 
 /* ---- interning ---- */
@@ -219,34 +219,34 @@ const char *cistern_internv(cistern *c, const cistern_span *parts, size_t nparts
 
 /* ---- batches ---- */
 
+/*
+ * Short strings of changing length make the processor guess wrong at the branches of hashing and comparing, each
+ * time for as long as half a hit takes. So where most are short, a group is gone through by class of length, for
+ * which those branches are settled beforehand. Longer ones hide wrong guesses behind their own work, and
+ * sorting them costs more than it gains.
+ */
+enum length_class { UP_TO_3, UP_TO_8, UP_TO_16, LONGER, LENGTH_CLASSES };
+
+static const uint8_t length_class[] = {[4 ... 8] = UP_TO_8, [9 ... 16] = UP_TO_16, [17] = LONGER};
+
 /* A group in flight. */
 struct group {
 	uint64_t hash[GROUP];
 	struct bucket *bucket[GROUP]; /* NULL for what cannot be looked for */
-	uint8_t order[GROUP];         /* in which strings are gone through where that is not as they come */
-	bool sort;                    /* the group before had mostly short strings */
+	bool by_class;                /* the group before had mostly short strings */
+	uint8_t of_class[LENGTH_CLASSES][GROUP]; /* indices */
+	unsigned count[LENGTH_CLASSES];
 };
-_Static_assert(GROUP <= 256, "order[] counts to there");
+_Static_assert(GROUP <= 256, "of_class[] counts to there");
 
-/* Lengths up to 16 for which hashing and comparing take the same branches, and all others. */
-enum { LENGTH_CLASSES = 4, LENGTH_SHORT = 16 };
-
-static const uint8_t length_class[LENGTH_SHORT + 2] = {
-    [4 ... 8] = 1, [9 ... 16] = 2, [LENGTH_SHORT + 1] = 3};
-
-static inline void order_group(struct group *group, const cistern_span *in, size_t n)
+static inline void sort_group(struct group *group, const cistern_span *in, size_t n)
 {
-	uint8_t class[GROUP];
-	unsigned next[LENGTH_CLASSES + 1] = {0};
-
+	memset(group->count, 0, sizeof group->count);
 	for (size_t i = 0; i < n; i++) {
-		class[i] = length_class[in[i].len <= LENGTH_SHORT ? in[i].len : LENGTH_SHORT + 1];
-		next[class[i] + 1]++;
+		enum length_class class = length_class[in[i].len < 17 ? in[i].len : 17];
+
+		group->of_class[class][group->count[class]++] = (uint8_t)i;
 	}
-	for (size_t i = 1; i < LENGTH_CLASSES; i++)
-		next[i] += next[i - 1];
-	for (size_t i = 0; i < n; i++)
-		group->order[next[class[i]]++] = (uint8_t)i;
 }
 
 /* Hashes string i and has its bucket fetched. */
@@ -279,29 +279,39 @@ ALWAYS_INLINE void finish(const cistern *c, const struct group *group, const cis
 		out[i] = group->bucket[i] ? find(c, s, len, hash) : NULL;
 }
 
-/*
- * Finds n strings, out[i] NULL where one is absent. Three passes: hash all and have their buckets fetched; read the
- * buckets and have the entries fetched; compare. Returns how many were found.
- *
- * Short strings of changing length make the processor guess wrong at the branches of hashing and comparing, each
- * time for as long as half a hit takes; so where most are short, they are gone through by length class.
- * Longer ones hide wrong guesses behind their own work, and sorting them costs more than it gains. A group
- * is taken to be like the one before it.
- */
-static FLATTEN size_t find_group(const cistern *c, struct group *group, const cistern_span *in,
-                                 const char **out, size_t n)
-{
-	const bool sort = group->sort;
-	size_t found = 0, nshort = 0;
-
-	if (sort) {
-		order_group(group, in, n);
-		for (size_t k = 0; k < n; k++)
-			start(c, group, in, group->order[k]);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			start(c, group, in, i);
+/* The same for all strings of a class, whose bounds are constants. */
+#define FOR_CLASS(class, least, most, action)                                                     \
+	for (unsigned k_ = 0; k_ < group->count[class]; k_++) {                                   \
+		size_t i = group->of_class[class][k_];                                            \
+                                                                                                  \
+		if (in[i].len - (least) > (most) - (least))                                       \
+			__builtin_unreachable();                                                  \
+		action;                                                                           \
 	}
+
+ALWAYS_INLINE void start_by_class(const cistern *c, struct group *group, const cistern_span *in)
+{
+	FOR_CLASS(UP_TO_3, 0, 3, start(c, group, in, i))
+	FOR_CLASS(UP_TO_8, 4, 8, start(c, group, in, i))
+	FOR_CLASS(UP_TO_16, 9, 16, start(c, group, in, i))
+	FOR_CLASS(LONGER, 17, SIZE_MAX, start(c, group, in, i))
+}
+
+ALWAYS_INLINE void finish_by_class(const cistern *c, const struct group *group,
+                                   const cistern_span *in, const char **out)
+{
+	FOR_CLASS(UP_TO_3, 0, 3, finish(c, group, in, out, i))
+	FOR_CLASS(UP_TO_8, 4, 8, finish(c, group, in, out, i))
+	FOR_CLASS(UP_TO_16, 9, 16, finish(c, group, in, out, i))
+	FOR_CLASS(LONGER, 17, SIZE_MAX, finish(c, group, in, out, i))
+}
+
+/* Reads the buckets; has the entries of the candidates fetched, and the strings of the next group. */
+ALWAYS_INLINE void look_into_buckets(const cistern *c, struct group *group, const cistern_span *in,
+                                     const char **out, size_t n, size_t left)
+{
+	size_t nshort = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		uint32_t ref = 0;
 
@@ -311,14 +321,37 @@ static FLATTEN size_t find_group(const cistern *c, struct group *group, const ci
 		if (LIKELY(ref)) {
 			out[i] = entry_str(&c->common.layout, ref);
 			PREFETCH_READ(out[i] - ENTRY_HEADER);
+			PREFETCH_READ(out[i] + in[i].len / 2);
 			PREFETCH_READ(out[i] + in[i].len);
 		}
-		nshort += in[i].len <= LENGTH_SHORT;
+		if (LIKELY(i + GROUP < left))
+			PREFETCH_READ(in[i + GROUP].data);
+		nshort += in[i].len <= 16;
 	}
-	group->sort = nshort > n / 2;
-	if (sort) {
-		for (size_t k = 0; k < n; k++)
-			finish(c, group, in, out, group->order[k]);
+	group->by_class = nshort > n / 2;
+}
+
+/*
+ * Finds the first strings of in[0..left-1], as many as a group holds; out[i] is NULL where one is absent. Three
+ * passes: hash all and have their buckets fetched; read the buckets and have the entries fetched; compare.
+ * Returns how many were found. A group is taken to be like the one before it.
+ */
+static FLATTEN size_t find_group(const cistern *c, struct group *group, const cistern_span *in,
+                                 const char **out, size_t left)
+{
+	const bool by_class = group->by_class;
+	size_t n = left < GROUP ? left : GROUP, found = 0;
+
+	if (by_class) {
+		sort_group(group, in, n);
+		start_by_class(c, group, in);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			start(c, group, in, i);
+	}
+	look_into_buckets(c, group, in, out, n, left);
+	if (by_class) {
+		finish_by_class(c, group, in, out);
 	} else {
 		for (size_t i = 0; i < n; i++)
 			finish(c, group, in, out, i);
@@ -333,12 +366,14 @@ size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char *
 	struct group group;
 	size_t found = 0;
 
-	group.sort = false;
-	if (!c || !in || !out)
+	if (!c || !in || !out) {
+		for (size_t i = 0; out && i < n; i++)
+			out[i] = NULL;
 		return 0;
+	}
+	group.by_class = false;
 	for (size_t start = 0; start < n; start += GROUP)
-		found += find_group(c, &group, in + start, out + start,
-		                    n - start < GROUP ? n - start : GROUP);
+		found += find_group(c, &group, in + start, out + start, n - start);
 	return found;
 }
 
@@ -399,15 +434,17 @@ size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out
 	struct group group;
 	size_t done = 0;
 
-	group.sort = false;
 	if (!c || (n > 0 && (!in || !out))) {
+		for (size_t i = 0; out && i < n; i++)
+			out[i] = NULL;
 		errno = EINVAL;
 		return 0;
 	}
+	group.by_class = false;
 	while (done < n) {
 		size_t count = n - done < GROUP ? n - done : GROUP, good = count;
 
-		if (find_group(c, &group, in + done, out + done, count) < count)
+		if (find_group(c, &group, in + done, out + done, n - done) < count)
 			good = insert_group(c, &group, in + done, out + done, count);
 		done += good;
 		if (good < count)

@@ -10,7 +10,9 @@
  *             1 MiB), so that overshoot stays below two percent. committed is stored with release (C1)
  *             after mprotect; who loads it with acquire may touch memory below it.
  *   populate  after the lock is released, in steps; threads claim steps by compare-and-swap, so that several
- *             share the work and none waits. Faulting pages in batches takes a third off inserting.
+ *             share the work and none waits. Faulting pages in batches takes a third off inserting. Goes 1/512 of
+ *             what is committed beyond what is handed out (16 KiB to 256 KiB), so that resident memory follows use
+ *             closer than commitment does.
  *   budget    is charged before mprotect and refunded if that fails; both ranges share one.
  *
  * Nothing is ever returned to the system before the interner goes; blocks that lost a race come back
@@ -29,7 +31,9 @@
 #define COMMIT_SHARE  64              /* a chunk is this part of the total ... */
 #define COMMIT_MIN    ((size_t)32 << 10) /* ... but no less ... */
 #define COMMIT_MAX    ((size_t)1 << 20)  /* ... and no more */
-#define POPULATE_STEP ((size_t)256 << 10)
+#define POPULATE_SHARE 512               /* populating goes this part of the range ahead ... */
+#define POPULATE_MIN   ((size_t)16 << 10)  /* ... but no less ... */
+#define POPULATE_MAX   ((size_t)256 << 10) /* ... and no more, also at a time */
 
 static size_t round_up(size_t n, size_t unit)
 {
@@ -71,6 +75,7 @@ void range_open(struct range *range, void *base, size_t capacity, size_t head,
 	range->prefault = config->prefault;
 	atomic_init(&range->committed, committed);
 	atomic_init(&range->populated, committed);
+	atomic_init(&range->needed, committed);
 	lock_init(&range->lock, CISTERN_LOCK_MUTEX, rank);
 	range->used = head;
 	range->returned = NULL;
@@ -149,6 +154,25 @@ static void *take_returned(struct range *range, size_t size, size_t align)
 	return NULL;
 }
 
+/* Notes how far populating should go, once what is populated is used up. Holds: range lock. */
+static void want_populated(struct range *range)
+{
+	/* relaxed, all: hints, see range_populate */
+	size_t committed = atomic_load_explicit(&range->committed, memory_order_relaxed);
+	size_t needed = atomic_load_explicit(&range->needed, memory_order_relaxed);
+	size_t ahead = committed / POPULATE_SHARE;
+
+	if (range->used <= needed)
+		return;
+	if (ahead < POPULATE_MIN)
+		ahead = POPULATE_MIN;
+	if (ahead > POPULATE_MAX)
+		ahead = POPULATE_MAX;
+	needed = round_up(range->used + ahead, range->page);
+	atomic_store_explicit(&range->needed, needed < committed ? needed : committed,
+	                      memory_order_relaxed);
+}
+
 void *range_take(struct range *range, size_t size, size_t align)
 {
 	void *block;
@@ -164,6 +188,7 @@ void *range_take(struct range *range, size_t size, size_t align)
 		} else if (commit(range, at + size)) {
 			range->skipped_bytes += at - range->used;
 			range->used = at + size;
+			want_populated(range);
 			block = range->base + at;
 		}
 	}
@@ -186,8 +211,8 @@ void range_give(struct range *range, void *p, size_t size)
 void range_populate(struct range *range)
 {
 	/*
-	 * relaxed, the claim too: both only say which pages are worth a hint. committed may be seen late (then
-	 * the next caller populates), never early, since a page is committed before committed says so and
+	 * relaxed, the claim too: they only say which pages are worth a hint. needed may be seen late (then the
+	 * next caller populates), never early: a page is committed before needed says so, and
 	 * MADV_POPULATE_WRITE on a page that is not merely fails.
 	 */
 	size_t from = atomic_load_explicit(&range->populated, memory_order_relaxed);
@@ -195,8 +220,8 @@ void range_populate(struct range *range)
 
 	if (!range->prefault)
 		return;
-	while (from < (to = atomic_load_explicit(&range->committed, memory_order_relaxed))) {
-		step = to - from < POPULATE_STEP ? to - from : POPULATE_STEP;
+	while (from < (to = atomic_load_explicit(&range->needed, memory_order_relaxed))) {
+		step = to - from < POPULATE_MAX ? to - from : POPULATE_MAX;
 		if (atomic_compare_exchange_weak_explicit(&range->populated, &from, from + step,
 		                                          memory_order_relaxed, memory_order_relaxed)) {
 			os_populate(range->base + from, step);

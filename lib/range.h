@@ -38,6 +38,7 @@ struct range {
 
 	_Atomic size_t committed; /* written under lock; C1 */
 	_Atomic size_t populated; /* claimed by compare-and-swap, without the lock */
+	_Atomic size_t needed;    /* populating is due up to there; written under lock */
 
 	/* guarded by lock, on lines that readers of the above do not share */
 	_Alignas(64) struct lock lock;
@@ -70,7 +71,7 @@ void *range_take(struct range *range, size_t size, size_t align);
 /* Gives a block back for later range_take. At least 16 bytes, as range_take handed it out. */
 void range_give(struct range *range, void *block, size_t size);
 
-/* Populates what is committed but not touched yet. Holds no lock of the range; call it after range_take. */
+/* Populates what was handed out and a little ahead. Holds no lock of the range; call it after range_take. */
 void range_populate(struct range *range);
 
 /* Whether [p, p + size) is committed memory of the range. */
