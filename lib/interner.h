@@ -43,7 +43,8 @@ static inline struct shard *interner_shard(const struct cistern *c, uint32_t ind
 
 /*
  * fork.c: has the fork handlers installed, before any lock of the library is taken: a lock that is held while
- * they are missing stays locked in a child. It allocates, so no lock may be held. False with ENOMEM.
+ * they are missing stays locked in a child. It allocates, so no lock may be held. False with ENOMEM; the next call
+ * tries again.
  */
 bool registry_ready(void);
 
