@@ -67,6 +67,17 @@ static void add_range(struct range *range, size_t control, cistern_stats *out)
 	lock_release(&range->lock);
 }
 
+void interner_settle(struct cistern *c)
+{
+	struct range *strings = &c->common.strings;
+	uint64_t slabs = 0;
+
+	for (uint32_t i = 0; i < interner_shards(c); i++)
+		slabs += c->shards[i].slabs.bytes;
+	strings->skipped_bytes =
+	    strings->used - c->strings_head - strings->returned_bytes - (size_t)slabs;
+}
+
 static void collect(const cistern *c, cistern_stats *out)
 {
 	/* const says that the set of strings stays as it is; the locks are taken all the same */
