@@ -465,7 +465,8 @@ CISTERN_API void cistern_buf_release(cistern_buf *b);
 /*
  * CISTERN_LIT("text"), within a function: the literal's interned pointer in the default interner. GNU C and
  * C++ keep it at the call site, so that after the first time it costs one load; elsewhere it is a plain call. NULL with errno
- * where it cannot be interned; that is not kept, the next time tries again.
+ * where it cannot be interned; that is not kept, the next time tries again. C allows no such place in an inline
+ * function that is not static.
  */
 #if defined(__GNUC__)
 #define CISTERN_LIT(literal)                                                                       \

@@ -31,7 +31,7 @@
 #define COMMIT_SHARE  64              /* a chunk is this part of the total ... */
 #define COMMIT_MIN    ((size_t)32 << 10) /* ... but no less ... */
 #define COMMIT_MAX    ((size_t)1 << 20)  /* ... and no more */
-#define POPULATE_SHARE 512               /* populating goes this part of the range ahead ... */
+#define POPULATE_SHARE 512               /* populating goes this part of what is committed ahead ... */
 #define POPULATE_MIN   ((size_t)16 << 10)  /* ... but no less ... */
 #define POPULATE_MAX   ((size_t)256 << 10) /* ... and no more, also at a time */
 
@@ -88,7 +88,7 @@ void range_close(struct range *range)
 	lock_destroy(&range->lock);
 }
 
-/* Moves the committed end to at least `need`, if it can be done with `end`. Holds: range lock. */
+/* Moves the committed end from `committed` to `end`. Holds: range lock. */
 static bool commit_to(struct range *range, size_t committed, size_t end)
 {
 	if (!budget_charge(range->budget, end - committed))
@@ -97,7 +97,7 @@ static bool commit_to(struct range *range, size_t committed, size_t end)
 		budget_refund(range->budget, end - committed);
 		return false;
 	}
-	/* C1: pairs with the acquire in range_contains and cistern_str */
+	/* C1: pairs with the acquire in range_contains */
 	atomic_store_explicit(&range->committed, end, memory_order_release);
 	return true;
 }

@@ -4,9 +4,9 @@
  *
  * A shard's first slabs are small (256 bytes, doubling), so that an interner with few strings in many shards
  * stays small. From slab_size on, slab i has slab_size << (i / growth_interval) bytes, up to slab_max:
- * the scheme of LLVM's BumpPtrAllocator (GrowthDelay). A string that needs more than a quarter of the slab gets
- * one of its own, and the current slab stays; so what is left unused of a slab is less than a quarter of the
- * slab after it.
+ * the scheme of LLVM's BumpPtrAllocator (GrowthDelay). A string that does not fit into what is left of the current
+ * slab and needs more than a quarter of the next one gets a slab of its own, and the current one stays; so what is
+ * left unused of a slab is less than a quarter of the slab after it.
  *
  * Slabs form a list from the current one to the oldest. A slab of its own is linked behind the current one.
  * Hence who knows (current slab, cursor) knows all entries: everything behind is complete. That is all that
