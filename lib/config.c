@@ -157,8 +157,7 @@ static bool in_range(const struct knob *knob, uint64_t value)
 
 /* ---- text ---- */
 
-/* Decimal digits and, for sizes, one letter. 0, EINVAL or ERANGE. */
-static int parse_number(const char *text, bool size, uint64_t *out)
+int config_parse_number(const char *text, bool size, uint64_t *out)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -211,7 +210,7 @@ static int parse(const struct knob *knob, const char *text, uint64_t *out)
 		*out = 0;
 		return 0;
 	}
-	error = parse_number(text, knob->kind == KIND_SIZE, out);
+	error = config_parse_number(text, knob->kind == KIND_SIZE, out);
 	if (error)
 		return error;
 	if (*out == 0 && knob->zero && !knob->zero_text)
