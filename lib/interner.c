@@ -6,7 +6,7 @@
  * nothing, anywhere. A miss means nothing yet if the directory word has changed meanwhile: the table searched
  * may have been replaced and emptied. So the word is loaded again; changed, the search is repeated, which can
  * happen only as often as the shard replaces its table: once a doubling and once a re-key for each size.
- * Tags were loaded with acquire, so the second load of the word cannot have come before them.
+ * Tags and references were loaded with acquire, so the second load of the word cannot have come before them.
  *
  * A short string is looked for inline, with shard_peek; what that does not find, and what is long or looks wrong,
  * goes to a function apart. So the way of a hit has no call and keeps everything in registers. FLATTEN: the
