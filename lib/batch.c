@@ -8,10 +8,9 @@
  *   finish   compare; what was not the first candidate is looked for by itself
  *   insert   what is absent, shard by shard, each shard's lock once a group
  *
- * Short strings of changing length make the processor guess wrong at the branches of hashing and comparing, each
- * time for as long as half a hit takes. So where most are short, a group is gone through by class of length,
- * for which those branches are settled beforehand. Longer ones hide wrong guesses behind their own work, and
- * sorting them costs more than it gains.
+ * Lengths come at random, and a processor that guesses wrong at the branches of hashing and comparing loses as much
+ * time as half a hit takes. So a group is gone through by class of length: each class has a loop of its own, in
+ * which those branches are settled beforehand.
  *
  * Takes no lock itself; never touches a slab. All state is on the stack.
  */
@@ -19,17 +18,31 @@
 
 #include <errno.h>
 
-#define GROUP 64u /* strings that are in flight together */
+#define GROUP 128u /* strings that are in flight together */
 
-enum length_class { UP_TO_3, UP_TO_8, UP_TO_16, LONGER, LENGTH_CLASSES };
+/* Lengths for which hashing and comparing take the same branches: those of XXH3, see entry_short_equal. */
+enum length_class {
+	UP_TO_3,
+	UP_TO_8,
+	UP_TO_16,
+	UP_TO_32,
+	UP_TO_64,
+	UP_TO_96,
+	UP_TO_128,
+	LONGER,
+	LENGTH_CLASSES
+};
 
-static const uint8_t length_class[] = {[4 ... 8] = UP_TO_8, [9 ... 16] = UP_TO_16, [17] = LONGER};
+static const uint8_t length_class[] = {
+    [4 ... 8] = UP_TO_8,    [9 ... 16] = UP_TO_16,  [17 ... 32] = UP_TO_32,
+    [33 ... 64] = UP_TO_64, [65 ... 96] = UP_TO_96, [97 ... 128] = UP_TO_128,
+    [129] = LONGER,
+};
 
 /* A group in flight. */
 struct group {
 	uint64_t hash[GROUP];
 	struct bucket *bucket[GROUP]; /* NULL for what cannot be looked for */
-	bool by_class;                /* the group before had mostly short strings */
 	uint8_t of_class[LENGTH_CLASSES][GROUP]; /* indices */
 	unsigned count[LENGTH_CLASSES];
 };
@@ -39,7 +52,7 @@ static inline void sort_group(struct group *group, const cistern_span *in, size_
 {
 	memset(group->count, 0, sizeof group->count);
 	for (size_t i = 0; i < n; i++) {
-		enum length_class class = length_class[in[i].len < 17 ? in[i].len : 17];
+		enum length_class class = length_class[in[i].len < 129 ? in[i].len : 129];
 
 		group->of_class[class][group->count[class]++] = (uint8_t)i;
 	}
@@ -75,7 +88,7 @@ ALWAYS_INLINE void finish(const cistern *c, const struct group *group, const cis
 		out[i] = group->bucket[i] ? interner_find(c, s, len, hash) : NULL;
 }
 
-/* The same for all strings of a class, whose bounds are constants. */
+/* Does that with all strings of a class, whose bounds are constants: the compiler drops what they settle. */
 #define FOR_CLASS(class, least, most, action)                                                     \
 	for (unsigned k_ = 0; k_ < group->count[class]; k_++) {                                   \
 		size_t i = group->of_class[class][k_];                                            \
@@ -85,29 +98,20 @@ ALWAYS_INLINE void finish(const cistern *c, const struct group *group, const cis
 		action;                                                                           \
 	}
 
-ALWAYS_INLINE void start_by_class(const cistern *c, struct group *group, const cistern_span *in)
-{
-	FOR_CLASS(UP_TO_3, 0, 3, start(c, group, in, i))
-	FOR_CLASS(UP_TO_8, 4, 8, start(c, group, in, i))
-	FOR_CLASS(UP_TO_16, 9, 16, start(c, group, in, i))
-	FOR_CLASS(LONGER, 17, SIZE_MAX, start(c, group, in, i))
-}
-
-ALWAYS_INLINE void finish_by_class(const cistern *c, const struct group *group,
-                                   const cistern_span *in, const char **out)
-{
-	FOR_CLASS(UP_TO_3, 0, 3, finish(c, group, in, out, i))
-	FOR_CLASS(UP_TO_8, 4, 8, finish(c, group, in, out, i))
-	FOR_CLASS(UP_TO_16, 9, 16, finish(c, group, in, out, i))
-	FOR_CLASS(LONGER, 17, SIZE_MAX, finish(c, group, in, out, i))
-}
+#define FOR_EACH_CLASS(action)                                                                    \
+	FOR_CLASS(UP_TO_3, 0, 3, action)                                                          \
+	FOR_CLASS(UP_TO_8, 4, 8, action)                                                          \
+	FOR_CLASS(UP_TO_16, 9, 16, action)                                                        \
+	FOR_CLASS(UP_TO_32, 17, 32, action)                                                       \
+	FOR_CLASS(UP_TO_64, 33, 64, action)                                                       \
+	FOR_CLASS(UP_TO_96, 65, 96, action)                                                       \
+	FOR_CLASS(UP_TO_128, 97, 128, action)                                                     \
+	FOR_CLASS(LONGER, 129, SIZE_MAX, action)
 
 /* Reads the buckets; has the entries of the candidates fetched, and the strings of the next group. */
 ALWAYS_INLINE void look_into_buckets(const cistern *c, struct group *group, const cistern_span *in,
                                      const char **out, size_t n, size_t left)
 {
-	size_t nshort = 0;
-
 	for (size_t i = 0; i < n; i++) {
 		uint32_t ref = 0;
 
@@ -122,36 +126,22 @@ ALWAYS_INLINE void look_into_buckets(const cistern *c, struct group *group, cons
 		}
 		if (LIKELY(i + GROUP < left))
 			PREFETCH_READ(in[i + GROUP].data);
-		nshort += in[i].len <= 16;
 	}
-	group->by_class = nshort > n / 2;
 }
 
 /*
- * Finds the first strings of in[0..left-1], as many as a group holds; out[i] is NULL where one is absent. Three
- * passes: hash all and have their buckets fetched; read the buckets and have the entries fetched; compare.
- * Returns how many were found. A group is taken to be like the one before it.
+ * Finds the first strings of in[0..left-1], as many as a group holds; out[i] is NULL where one is absent. Returns
+ * how many were found.
  */
 static FLATTEN size_t find_group(const cistern *c, struct group *group, const cistern_span *in,
                                  const char **out, size_t left)
 {
-	const bool by_class = group->by_class;
 	size_t n = left < GROUP ? left : GROUP, found = 0;
 
-	if (by_class) {
-		sort_group(group, in, n);
-		start_by_class(c, group, in);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			start(c, group, in, i);
-	}
+	sort_group(group, in, n);
+	FOR_EACH_CLASS(start(c, group, in, i))
 	look_into_buckets(c, group, in, out, n, left);
-	if (by_class) {
-		finish_by_class(c, group, in, out);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			finish(c, group, in, out, i);
-	}
+	FOR_EACH_CLASS(finish(c, group, in, out, i))
 	for (size_t i = 0; i < n; i++)
 		found += out[i] != NULL;
 	return found;
@@ -167,7 +157,6 @@ size_t cistern_find_batch(const cistern *c, const cistern_span *in, const char *
 			out[i] = NULL;
 		return 0;
 	}
-	group.by_class = false;
 	for (size_t start = 0; start < n; start += GROUP)
 		found += find_group(c, &group, in + start, out + start, n - start);
 	return found;
@@ -236,7 +225,6 @@ size_t cistern_intern_batch(cistern *c, const cistern_span *in, const char **out
 		errno = EINVAL;
 		return 0;
 	}
-	group.by_class = false;
 	while (done < n) {
 		size_t count = n - done < GROUP ? n - done : GROUP, good = count;
 
