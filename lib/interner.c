@@ -21,16 +21,15 @@
 /* ---- finding ---- */
 
 /* Looks until it finds the string or has searched a table that is still in use afterwards. */
-NOINLINE const char *interner_find(const cistern *c, const char *s, size_t len, uint64_t hash)
+ALWAYS_INLINE const char *search(const struct shard_common *common, const struct wanted *wanted,
+                                 uint64_t hash)
 {
-	directory_word *at = shard_word(&c->common, hash);
-	struct shard_key key;
+	directory_word *at = shard_word(common, hash);
 	/* acquire, both: pair with B1 */
 	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
 
-	shard_key_init(&key, s, len, hash);
 	for (;;) {
-		const char *str = shard_find(&c->common, word, &key.wanted, hash);
+		const char *str = shard_find(common, word, wanted, hash);
 		uintptr_t before = word;
 
 		if (str)
@@ -39,6 +38,14 @@ NOINLINE const char *interner_find(const cistern *c, const char *s, size_t len, 
 		if (word == before)
 			return NULL;
 	}
+}
+
+NOINLINE const char *interner_find(const cistern *c, const char *s, size_t len, uint64_t hash)
+{
+	struct shard_key key;
+
+	shard_key_init(&key, s, len, hash);
+	return search(&c->common, &key.wanted, hash);
 }
 
 static NOINLINE const char *find_any(const cistern *c, const char *s, size_t len)
@@ -78,19 +85,17 @@ uint64_t cistern_hash(const cistern *c, const char *s, size_t len)
 /* ---- interning ---- */
 
 /*
- * Looks once without the lock, then inserts under it. A table that was replaced meanwhile needs no care here:
- * inserting looks again. The key is filled in where it lies and never copied: to load a struct whose parts
- * were just stored, the processor waits for all stores before them, and those of inserting miss the cache.
+ * Looks without the lock, then inserts under it. Inserting looks again, and yet a miss is not believed at once: a
+ * string that is there must not wait for the lock nor, being large, fail for want of memory for a copy. The key is
+ * filled in where it lies and never copied: to load a struct whose parts were just stored, the processor waits
+ * for all stores before them, and those of inserting miss the cache.
  */
 static const char *intern_key(cistern *c, struct shard_key *key, bool *is_new)
 {
 	struct shard *shard = &c->shards[hash_shard(key->hash) & c->common.shard_mask];
-	/* acquire: pairs with B1 */
-	uintptr_t word =
-	    atomic_load_explicit(shard_word(&c->common, key->hash), memory_order_acquire);
 
 	key->is_new = false;
-	key->str = shard_find(&c->common, word, &key->wanted, key->hash);
+	key->str = search(&c->common, &key->wanted, key->hash);
 	if (!key->str && !shard_intern(shard, &c->common, key))
 		return NULL;
 	if (is_new)
