@@ -206,12 +206,16 @@ cistern_id cistern_id_of(const cistern *c, const char *str)
 
 const char *cistern_str(const cistern *c, cistern_id id)
 {
-	const char *str;
+	const struct entry_layout *layout;
+	uintptr_t at;
 
 	if (!c || id == 0)
 		return NULL;
-	str = entry_str(&c->common.layout, id);
-	return range_contains(&c->common.strings, (uintptr_t)str, 1) ? str : NULL;
+	layout = &c->common.layout;
+	at = entry_address(layout, id);
+	return at > (uintptr_t)layout->origin && range_contains(&c->common.strings, at, 1)
+	           ? entry_str(layout, id)
+	           : NULL;
 }
 
 /*
@@ -221,8 +225,8 @@ const char *cistern_str(const cistern *c, cistern_id id)
 static bool is_entry(const cistern *c, uint32_t ref)
 {
 	const struct shard_common *common = &c->common;
-	uintptr_t at = (uintptr_t)common->layout.origin + ((uintptr_t)ref << common->layout.shift);
-	const char *str = entry_str(&common->layout, ref);
+	uintptr_t at = entry_address(&common->layout, ref);
+	const char *str;
 	directory_word *shard;
 	uintptr_t word, before;
 	uint32_t header;
@@ -230,8 +234,10 @@ static bool is_entry(const cistern *c, uint32_t ref)
 	size_t len;
 	char end;
 
-	if (ref == 0 || !range_contains(&common->strings, at - ENTRY_HEADER, ENTRY_HEADER + 1))
+	if (at <= (uintptr_t)common->layout.origin ||
+	    !range_contains(&common->strings, at - ENTRY_HEADER, ENTRY_HEADER + 1))
 		return false;
+	str = entry_str(&common->layout, ref);
 	hash_copy_racing(&header, str - ENTRY_HEADER, sizeof header);
 	len = header & ENTRY_ESCAPE;
 	if (len == ENTRY_ESCAPE) {

@@ -69,7 +69,8 @@ const char *interner_find(const cistern *c, const char *s, size_t len, uint64_t 
 
 /*
  * fork.c: has the fork handlers installed, before any lock of the library is taken: a lock that is held while
- * they are missing stays locked in a child. It allocates, so no lock may be held. False with ENOMEM.
+ * they are missing stays locked in a child. It allocates, so no lock may be held. False with ENOMEM; the next call
+ * tries again.
  */
 bool registry_ready(void);
 
