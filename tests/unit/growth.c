@@ -691,23 +691,6 @@ START_TEST(automatic_shards_follow_the_processors)
 	unit_calls.processors = 0;
 }
 END_TEST
-
-/* A child of fork could not use such an interner. */
-START_TEST(creating_without_fork_handlers_fails)
-{
-	const char *forks = getenv("CK_FORK");
-
-	if (forks && strcmp(forks, "no") == 0) /* they were installed for the case before */
-		return;
-	unit_calls.handlers_fail = true;
-	errno = 0;
-	ck_assert_ptr_null(cistern_create(NULL));
-	ck_assert_int_eq(errno, ENOMEM);
-	errno = 0;
-	ck_assert_ptr_null(cistern_default());
-	ck_assert_int_eq(errno, ENOMEM);
-}
-END_TEST
 #endif
 
 /* Runs with so much more address space than the process has now. */
@@ -793,7 +776,6 @@ static Suite *make(void)
 	support_add(s, creating_without_random_bytes_fails);
 #ifdef __GLIBC__
 	support_add(s, automatic_shards_follow_the_processors);
-	support_add(s, creating_without_fork_handlers_fails);
 #endif
 	support_add(s, little_address_space_gives_a_smaller_range);
 	support_add(s, large_tables_and_strings_take_every_huge_page_policy);
