@@ -386,8 +386,7 @@ uint64_t shard_table_bytes(uint64_t strings)
 
 size_t shard_longest(const struct shard_common *common)
 {
-	return common->strings.capacity - common->strings.used -
-	       slab_single_size(&common->layout, ENTRY_ESCAPE) + ENTRY_ESCAPE;
+	return slab_longest(&common->layout, common->strings.capacity - common->strings.used);
 }
 
 bool shard_reserve(struct shard *shard, struct shard_common *common, uint64_t strings)

@@ -55,6 +55,16 @@ size_t slab_single_size(const struct entry_layout *layout, size_t len)
 	return round_up(single_str(layout, len) + len + 1, SLAB_UNIT);
 }
 
+size_t slab_longest(const struct entry_layout *layout, size_t size)
+{
+	size_t plain = size - single_str(layout, 0) - 1;
+	size_t escaped = size - single_str(layout, ENTRY_ESCAPE) - 1;
+
+	if (!entry_escaped(plain))
+		return plain;
+	return entry_escaped(escaped) ? escaped : ENTRY_ESCAPE - 1;
+}
+
 char *slab_single_str(const struct slab *slab)
 {
 	return (char *)slab + slab->used;

@@ -70,8 +70,9 @@ void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct sl
 void slab_abandon(struct slab *slab, const struct entry_layout *layout, struct range *range,
                   size_t len);
 
-/* Bytes that a slab for one string of len bytes takes. */
+/* Bytes that a slab for one string of len bytes takes; the longest string for which that is at most size, a page or more. */
 size_t slab_single_size(const struct entry_layout *layout, size_t len);
+size_t slab_longest(const struct entry_layout *layout, size_t size);
 
 /*
  * Walks the entries that were there at slab_walk_begin. Begin holds the shard's lock; the rest may go on

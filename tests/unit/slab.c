@@ -544,6 +544,25 @@ START_TEST(a_slab_of_its_own_is_as_large_as_the_string_needs)
 }
 END_TEST
 
+START_TEST(the_longest_string_fits_and_one_byte_more_does_not)
+{
+	static const size_t sizes[] = {4096, 65536, 100000 / 16 * 16, 16 * MIB - 64, 16 * MIB,
+	                               16 * MIB + 16, 16 * MIB + 32, 16 * MIB + 48, 16 * MIB + 64,
+	                               16 * MIB + 80, 16 * MIB + 1024, 200 * MIB};
+
+	for (unsigned shift = 0; shift <= 8; shift++)
+		for (unsigned value = 0; value <= 8; value += 4)
+			for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+				size_t len;
+
+				entry_layout_init(&layout, NULL, shift, value, value % 8 == 4);
+				len = slab_longest(&layout, sizes[i]);
+				ck_assert_uint_le(slab_single_size(&layout, len), sizes[i]);
+				ck_assert_uint_gt(slab_single_size(&layout, len + 1), sizes[i]);
+			}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("slab");
@@ -568,6 +587,7 @@ static Suite *make(void)
 	support_add(s, a_refused_commit_changes_nothing_and_is_tried_again);
 	support_add(s, an_abandoned_slab_is_used_again);
 	support_add(s, a_slab_of_its_own_is_as_large_as_the_string_needs);
+	support_add(s, the_longest_string_fits_and_one_byte_more_does_not);
 	return s;
 }
 
