@@ -4,8 +4,8 @@
  *
  * Before fork every lock of the library is taken, in the order of ranks: the default interner's, the
  * registry's, all shards of all interners, all ranges. So no structure is half-changed in the child. The
- * parent unlocks; the child makes its locks afresh. vfork, _Fork and raw clone run no handlers and are
- * not covered.
+ * parent unlocks; the child settles its accounts and makes its locks afresh. vfork, _Fork and raw clone run no
+ * handlers and are not covered.
  *
  * A program that interns under a lock of its own, and takes that lock before fork too, needs ours to be taken after
  * it. Handlers before fork run last installed first, so ours are installed as early as can be: when the library is
@@ -64,6 +64,9 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
+	if (forking)
+		for (struct cistern *c = interners; c; c = c->next)
+			interner_settle(c);
 	after_fork(lock_fork_child);
 }
 

@@ -78,6 +78,12 @@ bool registry_ready(void);
 void registry_add(struct cistern *c);
 void registry_remove(struct cistern *c);
 
+/*
+ * stats.c, for the child of a fork: slabs that other threads had taken for large strings and not linked yet belong to
+ * nobody now. They are counted with what alignment loses. Holds: all locks of the interner.
+ */
+void interner_settle(struct cistern *c);
+
 /* default.c: the lock that makes the default interner once, for fork.c. */
 struct lock *default_lock(void);
 

@@ -45,7 +45,7 @@ struct range {
 	size_t used;
 	struct range_block *returned;
 	size_t returned_bytes;
-	size_t skipped_bytes; /* lost to alignment */
+	size_t skipped_bytes; /* lost to alignment, or with the threads that a fork leaves behind */
 };
 
 struct range_config {

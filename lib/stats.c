@@ -67,6 +67,17 @@ static void add_range(struct range *range, size_t control, cistern_stats *out)
 	lock_release(&range->lock);
 }
 
+void interner_settle(struct cistern *c)
+{
+	struct range *strings = &c->common.strings;
+	uint64_t slabs = 0;
+
+	for (uint32_t i = 0; i < interner_shards(c); i++)
+		slabs += c->shards[i].slabs.bytes;
+	strings->skipped_bytes =
+	    strings->used - c->strings_head - strings->returned_bytes - (size_t)slabs;
+}
+
 static void collect(const cistern *c, cistern_stats *out)
 {
 	/* const says that the set of strings stays as it is; the locks are taken all the same */
@@ -132,38 +143,47 @@ static uint64_t value(const cistern_stats *stats, const struct field *field)
 	return number;
 }
 
-static void print_text(const cistern_stats *stats, FILE *f)
+/* Each says whether all could be written. The stream's error flag does not: it may be an old one. */
+static bool print_text(const cistern_stats *stats, FILE *f)
 {
+	bool good = true;
+
 	for (size_t i = 0; i < NFIELDS; i++)
-		fprintf(f, "%-16s %20" PRIu64 "  %s\n", fields[i].name, value(stats, &fields[i]),
-		        fields[i].help);
+		good &= fprintf(f, "%-16s %20" PRIu64 "  %s\n", fields[i].name,
+		                value(stats, &fields[i]), fields[i].help) >= 0;
+	return good;
 }
 
-static void print_json(const cistern_stats *stats, FILE *f)
+static bool print_json(const cistern_stats *stats, FILE *f)
 {
-	fputc('{', f);
+	bool good = true;
+
 	for (size_t i = 0; i < NFIELDS; i++)
-		fprintf(f, "%s\"%s\": %" PRIu64, i ? ", " : "", fields[i].name,
-		        value(stats, &fields[i]));
-	fputs("}\n", f);
+		good &= fprintf(f, "%s\"%s\": %" PRIu64, i ? ", " : "{", fields[i].name,
+		                value(stats, &fields[i])) >= 0;
+	return good & (fputs("}\n", f) >= 0);
 }
 
 /* https://prometheus.io/docs/instrumenting/exposition_formats/ */
-static void print_prometheus(const cistern_stats *stats, FILE *f)
+static bool print_prometheus(const cistern_stats *stats, FILE *f)
 {
+	bool good = true;
+
 	for (size_t i = 0; i < NFIELDS; i++) {
 		const char *total = fields[i].counter ? "_total" : "";
 
-		fprintf(f, "# HELP cistern_%s%s %s\n# TYPE cistern_%s%s %s\ncistern_%s%s %" PRIu64 "\n",
-		        fields[i].name, total, fields[i].help, fields[i].name, total,
-		        fields[i].counter ? "counter" : "gauge", fields[i].name, total,
-		        value(stats, &fields[i]));
+		good &= fprintf(f, "# HELP cistern_%s%s %s\n# TYPE cistern_%s%s %s\ncistern_%s%s %" PRIu64 "\n",
+		                fields[i].name, total, fields[i].help, fields[i].name, total,
+		                fields[i].counter ? "counter" : "gauge", fields[i].name, total,
+		                value(stats, &fields[i])) >= 0;
 	}
+	return good;
 }
 
 int cistern_stats_print(const cistern *c, FILE *f, cistern_format format)
 {
 	cistern_stats stats;
+	bool good;
 
 	if (!c || !f) {
 		errno = EINVAL;
@@ -172,17 +192,17 @@ int cistern_stats_print(const cistern *c, FILE *f, cistern_format format)
 	collect(c, &stats);
 	switch (format) {
 	case CISTERN_FORMAT_TEXT:
-		print_text(&stats, f);
+		good = print_text(&stats, f);
 		break;
 	case CISTERN_FORMAT_JSON:
-		print_json(&stats, f);
+		good = print_json(&stats, f);
 		break;
 	case CISTERN_FORMAT_PROMETHEUS:
-		print_prometheus(&stats, f);
+		good = print_prometheus(&stats, f);
 		break;
 	default:
 		errno = EINVAL;
 		return -1;
 	}
-	return fflush(f) == 0 && !ferror(f) ? 0 : -1;
+	return fflush(f) == 0 && good ? 0 : -1;
 }

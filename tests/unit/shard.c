@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define FORGED 32u
 
@@ -588,6 +590,57 @@ START_TEST(a_large_copy_that_was_not_needed_goes_back)
 }
 END_TEST
 
+struct copying {
+	cistern *c;
+	char *s;
+	_Atomic bool over;
+};
+
+enum { COPIED = 200000 };
+
+/* Worker 0 forks; the others copy all the time, without any lock, what then turns out not to be needed. */
+static void fork_while_others_copy(support_worker *worker)
+{
+	struct copying *copying = worker->arg;
+	cistern *c = copying->c;
+
+	while (worker->index != 0 && !copying->over) {
+		struct shard_key key = key_of(c, copying->s, COPIED);
+
+		support_expect(worker, shard_intern(&c->shards[0], &c->common, &key) && !key.is_new);
+	}
+	for (size_t i = 0; worker->index == 0 && i < support_scaled(200); i++) {
+		pid_t child = fork();
+		int status = 0;
+
+		if (child == 0) {
+			cistern_stats s = {.size = sizeof s};
+
+			if (!cistern_intern_cstr(c, "the child's") || cistern_stats_get(c, &s) != 0)
+				_exit(1);
+			_exit(s.committed_bytes != s.payload_bytes + s.overhead_bytes + s.slack_bytes +
+			                               s.table_bytes + s.retired_bytes + s.free_bytes +
+			                               s.control_bytes);
+		}
+		if (!support_expect(worker, waitpid(child, &status, 0) == child && status == 0))
+			break;
+	}
+	if (worker->index == 0)
+		copying->over = true;
+}
+
+START_TEST(the_figures_of_a_child_add_up_whatever_its_parent_was_copying)
+{
+	struct copying copying = {.c = open_interner(1, 0), .s = calloc(1, COPIED)};
+
+	unit_must(cistern_intern(copying.c, copying.s, COPIED));
+	support_run(3, fork_while_others_copy, &copying);
+	unit_check_accounts(copying.c);
+	cistern_destroy(copying.c);
+	free(copying.s);
+}
+END_TEST
+
 START_TEST(a_large_string_whose_table_cannot_be_made_goes_back)
 {
 	cistern *c = open_interner(1, 0);
@@ -752,6 +805,7 @@ static Suite *make(void)
 	support_add(s, plain_numbers_probe_little);
 	support_add(s, a_prefix_with_the_same_tag_is_another_string);
 	support_add(s, a_large_copy_that_was_not_needed_goes_back);
+	support_add(s, the_figures_of_a_child_add_up_whatever_its_parent_was_copying);
 	support_add(s, a_large_string_whose_table_cannot_be_made_goes_back);
 	support_add(s, threads_racing_for_large_strings_get_one_pointer);
 	support_add(s, a_group_takes_small_large_and_repeated_strings);

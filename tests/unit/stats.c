@@ -283,6 +283,31 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
+START_TEST(an_old_error_of_the_stream_is_not_one_of_printing)
+{
+	static const cistern_format formats[] = {CISTERN_FORMAT_TEXT, CISTERN_FORMAT_JSON,
+	                                         CISTERN_FORMAT_PROMETHEUS};
+	cistern *c = cistern_create(NULL);
+
+	for (size_t i = 0; i < 3; i++) {
+		FILE *f = fopen("/dev/null", "w");
+
+		ck_assert_ptr_nonnull(f);
+		ck_assert_int_eq(fgetc(f), EOF); /* not open for reading */
+		ck_assert_int_ne(ferror(f), 0);
+		ck_assert_int_eq(cistern_stats_print(c, f, formats[i]), 0);
+		fclose(f);
+		f = fopen("/dev/null", "r");
+		ck_assert_ptr_nonnull(f);
+		errno = 0;
+		ck_assert_int_eq(cistern_stats_print(c, f, formats[i]), -1);
+		ck_assert_int_eq(errno, EBADF);
+		fclose(f);
+	}
+	cistern_destroy(c);
+}
+END_TEST
+
 START_TEST(a_full_device_is_an_error)
 {
 	cistern *c = cistern_create(NULL);
@@ -308,6 +333,7 @@ static Suite *make(void)
 	support_add(s, shards_add_up_to_the_whole);
 	support_add(s, busy_locks_are_counted);
 	support_add(s, wrong_arguments_are_refused);
+	support_add(s, an_old_error_of_the_stream_is_not_one_of_printing);
 	support_add(s, a_full_device_is_an_error);
 	return s;
 }
