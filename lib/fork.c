@@ -20,8 +20,7 @@ static struct lock registry = LOCK_STATIC_INIT(LOCK_RANK_REGISTRY);
 /* guarded by registry */
 static struct cistern *interners;
 
-static pthread_once_t install_once = PTHREAD_ONCE_INIT;
-static int install_error; /* written within install_once */
+static atomic_bool installed;
 
 /* This thread is forking: true between the handlers before and after. */
 static _Thread_local bool forking;
@@ -38,7 +37,7 @@ static void interner_locks(void (*act)(struct lock *lock))
 	}
 }
 
-/* A process that was forked in the midst of install_once installs once more: then each handler runs twice. */
+/* Handlers may be installed more than once, see registry_ready: of several in a row the first one acts. */
 static void before_fork(void)
 {
 	if (!forking) {
@@ -70,17 +69,24 @@ static void after_fork_child(void)
 	after_fork(lock_fork_child);
 }
 
-static void install_handlers(void)
-{
-	install_error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-}
-
+/*
+ * Not by pthread_once: a child that was forked in its midst would wait for a thread that it does not have,
+ * unless the C library knows of that (glibc does). Threads that come here together install handlers each.
+ */
 bool registry_ready(void)
 {
-	pthread_once(&install_once, install_handlers);
-	if (install_error)
-		errno = install_error;
-	return install_error == 0;
+	int error;
+
+	/* relaxed, both: it announces nothing but what fork finds under the C library's own lock */
+	if (atomic_load_explicit(&installed, memory_order_relaxed))
+		return true;
+	error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	if (error) {
+		errno = error;
+		return false;
+	}
+	atomic_store_explicit(&installed, true, memory_order_relaxed);
+	return true;
 }
 
 void registry_add(struct cistern *c)
