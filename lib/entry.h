@@ -99,6 +99,15 @@ static inline const char *entry_str(const struct entry_layout *layout, uint32_t 
 	return layout->origin + ((size_t)ref << layout->shift);
 }
 
+/*
+ * The same for any number, as an address. On 32 bits it may come round to what is before the range's first string:
+ * then it is not above origin.
+ */
+static inline uintptr_t entry_address(const struct entry_layout *layout, uint32_t ref)
+{
+	return (uintptr_t)layout->origin + ((uintptr_t)ref << layout->shift);
+}
+
 static inline uint32_t entry_ref(const struct entry_layout *layout, const char *str)
 {
 	return (uint32_t)((size_t)(str - layout->origin) >> layout->shift);

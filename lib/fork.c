@@ -7,20 +7,23 @@
  * parent unlocks; the child makes its locks afresh. vfork, _Fork and raw clone run no handlers and are
  * not covered.
  *
- * Handlers of other libraries may run before ours and must find malloc and stdio free: nothing here, and nothing
- * under any lock of the library, calls them.
+ * A program that interns under a lock of its own, and takes that lock before fork too, needs ours to be taken after
+ * it. Handlers before fork run last installed first, so ours are installed as early as can be: when the library is
+ * loaded. Handlers of other libraries may run before ours all the same and must find malloc and stdio free: nothing
+ * here, and nothing under any lock of the library, calls them.
  */
 #include "interner.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 static struct lock registry = LOCK_STATIC_INIT(LOCK_RANK_REGISTRY);
 
 /* guarded by registry */
 static struct cistern *interners;
 
-static atomic_bool installed;
+static _Atomic bool installed; /* the handlers */
 
 /* This thread is forking: true between the handlers before and after. */
 static _Thread_local bool forking;
@@ -37,7 +40,7 @@ static void interner_locks(void (*act)(struct lock *lock))
 	}
 }
 
-/* Handlers may be installed more than once, see registry_ready: of several in a row the first one acts. */
+/* Two threads, or a process that was forked in the midst of it, may have installed twice: then each handler runs twice. */
 static void before_fork(void)
 {
 	if (!forking) {
@@ -69,24 +72,27 @@ static void after_fork_child(void)
 	after_fork(lock_fork_child);
 }
 
-/*
- * Not by pthread_once: a child that was forked in its midst would wait for a thread that it does not have,
- * unless the C library knows of that (glibc does). Threads that come here together install handlers each.
- */
 bool registry_ready(void)
 {
 	int error;
 
-	/* relaxed, both: it announces nothing but what fork finds under the C library's own lock */
-	if (atomic_load_explicit(&installed, memory_order_relaxed))
+	/* acquire: pairs with H1 */
+	if (atomic_load_explicit(&installed, memory_order_acquire))
 		return true;
 	error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	if (error) {
 		errno = error;
 		return false;
 	}
-	atomic_store_explicit(&installed, true, memory_order_relaxed);
+	/* H1: who sees it takes no lock before the handlers are there */
+	atomic_store_explicit(&installed, true, memory_order_release);
 	return true;
+}
+
+/* Before constructors without a priority. Where it fails, or another constructor was faster, first use does it. */
+__attribute__((constructor(101))) static void install_at_load(void)
+{
+	(void)registry_ready();
 }
 
 void registry_add(struct cistern *c)

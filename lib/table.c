@@ -39,10 +39,10 @@ const char *table_find(const struct table *table, const struct entry_layout *lay
 		unsigned matches = table_match(word0, word1, hash_tag(hash));
 
 		for (; matches; matches &= matches - 1) {
-			/* relaxed: the tag, loaded with acquire, came after it; 0 only where the page was
-			 * emptied in between */
+			/* acquire: 0 says that the page was emptied in between, and then the caller's
+			 * next load of the directory word must not be older than that (B1) */
 			uint32_t ref = atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
-			                                    memory_order_relaxed);
+			                                    memory_order_acquire);
 			const char *str = entry_str(layout, ref);
 
 			if (ref != 0 && wanted_equal(wanted, str))
@@ -65,9 +65,9 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash)
 		unsigned matches = table_match(word0, word1, hash_tag(hash));
 
 		for (; matches; matches &= matches - 1)
-			/* relaxed: only compared */
+			/* acquire: as in table_find */
 			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
-			                         memory_order_relaxed) == ref)
+			                         memory_order_acquire) == ref)
 				return true;
 		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
 			return false;

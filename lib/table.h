@@ -161,7 +161,8 @@ ALWAYS_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
 
 	if (UNLIKELY(!matches))
 		return 0;
-	/* relaxed: as in table_find */
+	/* relaxed: the tag, loaded with acquire, came after it; 0 where the page was emptied in between, which says
+	 * nothing: who gets it loads the directory word anew and searches */
 	return atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)], memory_order_relaxed);
 }
 

@@ -26,9 +26,23 @@
 
 static const char *constructed;
 
-/* Before main, and perhaps before the library's own constructors. */
+/* A lock of the program's, under which it interns, and which it has free in children. */
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_before_fork(void)
+{
+	pthread_mutex_lock(&programs_lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&programs_lock);
+}
+
+/* Before main, and before the program uses the library. */
 __attribute__((__constructor__)) static void construct(void)
 {
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
 	constructed = cistern_intern_cstr(cistern_default(), "from a constructor");
 }
 
@@ -461,6 +475,47 @@ START_TEST(parent_and_child_are_apart_after_fork)
 }
 END_TEST
 
+static void intern_under_a_lock(support_worker *worker)
+{
+	cistern *c = worker->arg;
+	size_t i, children = support_scaled(500);
+	uint64_t n = worker->index;
+
+	if (worker->index == 0) {
+		for (i = 0; i < children; i++) {
+			pid_t pid = fork();
+			int status = 0;
+
+			if (pid == 0)
+				_exit(cistern_intern_cstr(c, "the child's") ? 0 : 1);
+			if (!support_expect(worker, pid > 0 && waitpid(pid, &status, 0) == pid && status == 0))
+				break;
+		}
+		atomic_store(&load.done, true);
+		return;
+	}
+	for (; !load.done; n += worker->count) {
+		pthread_mutex_lock(&programs_lock);
+		support_expect(worker, cistern_intern(c, (const char *)&n, sizeof(n)) != NULL);
+		pthread_mutex_unlock(&programs_lock);
+	}
+}
+
+/* Its handler was installed before the program's first call of the library. */
+START_TEST(a_program_may_intern_under_a_lock_that_it_takes_before_fork)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	cistern *c;
+
+	config.shards = 1;
+	c = cistern_create(&config);
+	ck_assert_ptr_nonnull(c);
+	atomic_store(&load.done, false);
+	support_run(3, intern_under_a_lock, c);
+	cistern_destroy(c);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("life");
@@ -475,6 +530,7 @@ static Suite *make(void)
 	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 6);
 	support_add(s, fork_while_interners_come_and_go);
 	support_add(s, parent_and_child_are_apart_after_fork);
+	support_add(s, a_program_may_intern_under_a_lock_that_it_takes_before_fork);
 	return s;
 }
 

@@ -117,6 +117,24 @@ START_TEST(references_go_there_and_back)
 }
 END_TEST
 
+/* As on 32 bits, where 2^32 references reach round the whole address space and up to the range's first bytes. */
+START_TEST(addresses_that_come_round_are_not_above_the_origin)
+{
+	for (unsigned shift = 0; shift <= 8; shift++) {
+		struct entry_layout layout;
+		uintptr_t base = UINTPTR_MAX - ((uintptr_t)1 << 20) + 1;
+
+		entry_layout_init(&layout, NULL, shift, 8, true);
+		layout.origin = (char *)(base + layout.prefix);
+		for (uint32_t ref = 1; ref < 2000; ref++)
+			ck_assert_uint_eq(entry_address(&layout, ref),
+			                  base + layout.prefix + ((uintptr_t)ref << shift));
+		for (uint32_t ref = (1u << 20) >> shift; ref < (1u << 20) >> shift << 1; ref++)
+			unit_must(entry_address(&layout, ref) <= (uintptr_t)layout.origin);
+	}
+}
+END_TEST
+
 START_TEST(header_holds_length_and_hash_byte)
 {
 	static const uint8_t bytes[] = {0, 1, 0x7F, 0x80, 0xFF};
@@ -255,6 +273,7 @@ static Suite *make(void)
 	support_add(s, value_link_and_header_stand_aligned_before_the_bytes);
 	support_add(s, sizes_hold_the_entry_and_hardly_more);
 	support_add(s, references_go_there_and_back);
+	support_add(s, addresses_that_come_round_are_not_above_the_origin);
 	support_add(s, header_holds_length_and_hash_byte);
 	support_add(s, lengths_around_2_to_24_are_kept);
 	support_add(s, equal_bytes_agree_with_memcmp_at_the_edge_of_memory);

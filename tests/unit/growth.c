@@ -312,6 +312,7 @@ static struct interruption {
 	cistern *c;
 	struct table table;
 	uint64_t n;
+	bool hold; /* grow by cistern_reserve, which takes no memory for strings, and keep the shard locked */
 	volatile sig_atomic_t times;
 } interruption;
 
@@ -325,12 +326,16 @@ static void grow_under_reader(int signo)
 	uint64_t growths = interruption.c->shards[0].growths;
 	int error = errno;
 
-	if (interruption.times++ || protect(&interruption.table, PROT_READ | PROT_WRITE) != 0)
+	if (interruption.times++ || protect(&interruption.table, PROT_READ | PROT_WRITE) != 0) {
 		signal(signo, SIG_DFL);
-	else
+	} else if (interruption.hold) {
+		cistern_reserve(interruption.c, 2 * interruption.c->shards[0].limit);
+		lock_acquire(&interruption.c->shards[0].lock);
+	} else {
 		while (interruption.c->shards[0].growths == growths &&
 		       intern_number(interruption.c, interruption.n))
 			interruption.n++;
+	}
 	errno = error;
 }
 
@@ -385,6 +390,63 @@ START_TEST(a_miss_in_a_table_that_was_emptied_meanwhile_is_looked_for_again)
 	}
 	signal(SIGSEGV, SIG_DFL);
 	check_numbers(c, interruption.n);
+	cistern_destroy(c);
+}
+END_TEST
+
+static const char *intern_present(cistern *c, int how, const char *s, size_t len)
+{
+	cistern_span in = {s, len}, halves[] = {{s, len / 2}, {s + len / 2, len - len / 2}};
+	const char *out = NULL;
+
+	switch (how) {
+	case 0:
+		return cistern_intern(c, s, len);
+	case 1:
+		return cistern_intern_new(c, s, len, NULL);
+	case 2:
+		return cistern_intern_hashed(c, s, len, cistern_hash(c, s, len));
+	case 3:
+		return cistern_internv(c, halves, 2);
+	default:
+		cistern_intern_batch(c, &in, &out, 1);
+		return out;
+	}
+}
+
+/* The lock stays taken, so who waits for it waits for ever; and there is no memory for a copy of a large string. */
+START_TEST(a_hit_whose_table_is_emptied_meanwhile_needs_neither_lock_nor_memory)
+{
+	static const size_t lengths[] = {20, 129, 4095, 4096, 5000, 100000};
+	static char bytes[100000];
+	struct sigaction action = {.sa_handler = grow_under_reader};
+	cistern *c = open_interner(1, 0);
+	const char *want[6];
+	uintptr_t word;
+
+	ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+	for (size_t i = 0; i < 6; i++)
+		ck_assert_ptr_nonnull(want[i] = cistern_intern(c, bytes, lengths[i]));
+	for (uint64_t i = 0; i < 1000; i++)
+		unit_must(intern_number(c, i));
+	unit_use_up(&c->common.strings);
+	unit_commits_fail(&c->common.strings);
+	interruption.c = c;
+	interruption.hold = true;
+	for (int how = 0; how < 5; how++) {
+		size_t i = how == 3 ? 5 : (size_t)how;
+		const char *str;
+
+		interruption.table = unit_table(c, 0, &word);
+		interruption.times = 0;
+		ck_assert_int_eq(protect(&interruption.table, PROT_NONE), 0);
+		str = intern_present(c, how, bytes, lengths[i]);
+		ck_assert_int_eq(interruption.times, 1);
+		lock_release(&c->shards[0].lock);
+		ck_assert_msg(str == want[i], "way %d", how);
+	}
+	unit_commits_work();
+	signal(SIGSEGV, SIG_DFL);
 	cistern_destroy(c);
 }
 END_TEST
@@ -629,23 +691,6 @@ START_TEST(automatic_shards_follow_the_processors)
 	unit_calls.processors = 0;
 }
 END_TEST
-
-/* A child of fork could not use such an interner. */
-START_TEST(creating_without_fork_handlers_fails)
-{
-	const char *forks = getenv("CK_FORK");
-
-	if (forks && strcmp(forks, "no") == 0) /* they were installed for the case before */
-		return;
-	unit_calls.handlers_fail = true;
-	errno = 0;
-	ck_assert_ptr_null(cistern_create(NULL));
-	ck_assert_int_eq(errno, ENOMEM);
-	errno = 0;
-	ck_assert_ptr_null(cistern_default());
-	ck_assert_int_eq(errno, ENOMEM);
-}
-END_TEST
 #endif
 
 /* Runs with so much more address space than the process has now. */
@@ -719,6 +764,7 @@ static Suite *make(void)
 	support_add(s, a_reader_in_a_retired_table_finds_what_is_right_or_nothing);
 	support_add(s, readers_stay_right_while_their_table_is_emptied_under_them);
 	support_add(s, a_miss_in_a_table_that_was_emptied_meanwhile_is_looked_for_again);
+	support_add(s, a_hit_whose_table_is_emptied_meanwhile_needs_neither_lock_nor_memory);
 	support_add(s, after_reserve_nothing_grows);
 	support_add(s, reserving_more_than_fits_fails_and_harms_nothing);
 	support_add(s, more_buckets_than_a_word_can_say_are_refused);
@@ -730,7 +776,6 @@ static Suite *make(void)
 	support_add(s, creating_without_random_bytes_fails);
 #ifdef __GLIBC__
 	support_add(s, automatic_shards_follow_the_processors);
-	support_add(s, creating_without_fork_handlers_fails);
 #endif
 	support_add(s, little_address_space_gives_a_smaller_range);
 	support_add(s, large_tables_and_strings_take_every_huge_page_policy);

@@ -2,6 +2,7 @@
 /* lock.c - tests of lib/lock.c: both policies exclude, say that they were busy, survive fork; ranks are checked. */
 #include "unit.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -154,6 +155,53 @@ static void try_for_fork(support_worker *worker)
 	}
 }
 
+/*
+ * Installing the fork handlers when the library is loaded is the first call here, and it fails. (A program's
+ * constructors without a priority come later, and so does everything else.)
+ */
+static struct {
+	int calls;
+	void (*prepare)(void), (*parent)(void), (*child)(void);
+} handlers;
+
+__attribute__((visibility("default"))) int pthread_atfork(void (*prepare)(void), void (*parent)(void),
+                                                          void (*child)(void))
+{
+	if (handlers.calls++ < 2)
+		return ENOMEM;
+	handlers.prepare = prepare;
+	handlers.parent = parent;
+	handlers.child = child;
+	return 0;
+}
+
+START_TEST(fork_handlers_that_were_refused_are_installed_by_a_later_call)
+{
+	cistern *c;
+
+	ck_assert_int_eq(handlers.calls, 1);
+	errno = 0;
+	ck_assert_ptr_null(cistern_create(NULL));
+	ck_assert_int_eq(errno, ENOMEM);
+	ck_assert_ptr_nonnull(c = cistern_create(NULL));
+	ck_assert_int_eq(handlers.calls, 3);
+	ck_assert_ptr_nonnull(handlers.prepare);
+	handlers.prepare();
+	ck_assert_int_ne(pthread_mutex_trylock(&c->shards[0].lock.u.mutex), 0);
+	handlers.parent();
+	ck_assert_ptr_nonnull(cistern_intern_cstr(c, "after fork"));
+	/* a second installation makes every handler run twice */
+	handlers.prepare();
+	handlers.prepare();
+	handlers.parent();
+	handlers.parent();
+	ck_assert_ptr_nonnull(cistern_intern_cstr(c, "after fork again"));
+	cistern_destroy(c);
+	cistern_destroy(cistern_create(NULL));
+	ck_assert_int_eq(handlers.calls, 3);
+}
+END_TEST
+
 START_TEST(fork_handlers_exclude_users)
 {
 	struct shared shared = {.rounds = support_scaled(20000)};
@@ -267,6 +315,7 @@ static Suite *make(void)
 	support_add(s, a_static_lock_works);
 	add_each(s, the_child_of_a_fork_gets_a_free_lock, 2);
 	add_each(s, fork_handlers_exclude_users, 2);
+	support_add(s, fork_handlers_that_were_refused_are_installed_by_a_later_call);
 	support_add(s, ranks_may_rise);
 #ifdef CISTERN_DEBUG
 	add_each(s, wrong_order_of_locks_is_caught_in_debug_builds, 4);

@@ -96,21 +96,14 @@ VISIBLE ssize_t getrandom(void *buf, size_t size, unsigned flags)
 #endif
 
 #ifdef __GLIBC__
-/* The C library's own names for what is replaced here. */
+/* The C library's own name for what is replaced here. */
 extern long __sysconf(int name);
-extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
-                             void *object);
 
 VISIBLE long sysconf(int name)
 {
 	if (name == _SC_NPROCESSORS_ONLN && unit_calls.processors > 0)
 		return unit_calls.processors;
 	return __sysconf(name);
-}
-
-VISIBLE int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
-{
-	return unit_calls.handlers_fail ? ENOMEM : __register_atfork(prepare, parent, child, NULL);
 }
 #endif
 
