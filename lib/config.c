@@ -287,14 +287,10 @@ static void report(const char *name, const char *value, const char *accepts)
 	        value[n] ? "..." : "", accepts);
 }
 
-int cistern_config_from_env(cistern_config *config)
+int config_read_environment(cistern_config *config, bool loudly)
 {
 	int refused = 0;
 
-	if (!config) {
-		errno = EINVAL;
-		return -1;
-	}
 	for (size_t i = 0; i < NKNOBS; i++) {
 		const struct knob *knob = &knobs[i];
 		char name[64];
@@ -305,9 +301,19 @@ int cistern_config_from_env(cistern_config *config)
 		if (!value || set(config, knob, value) == 0)
 			continue;
 		refused++;
-		report(name, value, knob->public.accepts);
+		if (loudly)
+			report(name, value, knob->public.accepts);
 	}
 	return refused;
+}
+
+int cistern_config_from_env(cistern_config *config)
+{
+	if (!config) {
+		errno = EINVAL;
+		return -1;
+	}
+	return config_read_environment(config, true);
 }
 
 /* ---- structs of callers ---- */

@@ -23,6 +23,9 @@ const struct config_knob *config_knob_at(size_t i);
  */
 int config_parse_number(const char *text, bool size, uint64_t *out);
 
+/* As cistern_config_from_env; what is refused is reported only where loudly says so. */
+int config_read_environment(cistern_config *config, bool loudly);
+
 /*
  * A caller's config, of whatever version, as one of ours with every field in range and rounded as documented.
  * False with EINVAL or E2BIG: out is untouched. NULL stands for the defaults.

@@ -105,6 +105,8 @@ static void check_refs(const struct entry_layout *layout, char *base)
 	for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
 		const char *str = entry_str(layout, refs[i]);
 
+		if ((uint64_t)refs[i] << layout->shift > SIZE_MAX - layout->prefix)
+			continue; /* on 32 bits no range is as large */
 		ck_assert_uint_eq((uintptr_t)str - (uintptr_t)base,
 		                  ((uint64_t)refs[i] << layout->shift) + layout->prefix);
 		ck_assert_uint_eq(entry_ref(layout, str), refs[i]);

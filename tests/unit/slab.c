@@ -217,9 +217,11 @@ START_TEST(accounts_add_up)
 {
 	static const struct slab_policy policy = {1024, 4096, 2};
 	support_rng rng = support_rng_start(2);
-	size_t head = SLAB_HEADER;
+	size_t head;
 
 	open_all(64 * MIB, 3, 8, true);
+	/* entries begin aligned behind it */
+	head = (SLAB_HEADER + layout.align - 1) / layout.align * layout.align;
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint64_t entries = slab_entry_bytes(&slabs);
 		size_t len = (size_t)support_rng_below(&rng, 1500), most;
