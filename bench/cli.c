@@ -2,7 +2,8 @@
 /*
  * cli.c - command lines of the benches. See cli.h.
  *
- * The list of knobs is the library's own table (lib/config.h), so that --help cannot fall behind.
+ * The list of knobs is the library's own table (lib/config.h), so that --help cannot fall behind; numbers
+ * are read by the library's own parser, so that 4K means the same on both sides of --set.
  */
 #include "cli.h"
 
@@ -51,35 +52,10 @@ void cli_usage(const char *format, ...)
 	exit(CLI_USAGE);
 }
 
-bool cli_number(const char *text, uint64_t *out)
-{
-	uint64_t n = 0;
-	const char *at = text;
-	for (; *at >= '0' && *at <= '9'; at++) {
-		uint64_t digit = (uint64_t)(*at - '0');
-		if (n > (UINT64_MAX - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	if (at == text)
-		return false;
-	unsigned shift = 0;
-	if (*at == 'K' || *at == 'k')
-		shift = 10;
-	else if (*at == 'M' || *at == 'm')
-		shift = 20;
-	else if (*at == 'G' || *at == 'g')
-		shift = 30;
-	if (at[shift ? 1 : 0] != '\0' || n > UINT64_MAX >> shift)
-		return false;
-	*out = n << shift;
-	return true;
-}
-
 uint64_t cli_number_option(const char *option, const char *text, uint64_t min, uint64_t max)
 {
 	uint64_t n;
-	if (!cli_number(text, &n) || n < min || n > max)
+	if (config_parse_number(text, true, &n) != 0 || n < min || n > max)
 		cli_usage("%s: '%.80s' is not a number from %" PRIu64 " to %" PRIu64, option, text,
 			  min, max);
 	return n;

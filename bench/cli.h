@@ -29,10 +29,10 @@ void cli_warn(const char *format, ...) CISTERN_PRINTF(1, 2);
 _Noreturn void cli_fail(const char *format, ...) CISTERN_PRINTF(1, 2);
 _Noreturn void cli_usage(const char *format, ...) CISTERN_PRINTF(1, 2);
 
-/* Digits and perhaps K, M or G (powers of 1024): true and *out, or false for anything else. */
-bool cli_number(const char *text, uint64_t *out);
-
-/* The number of an option, or a usage error that names the option and what it accepts. */
+/*
+ * The number of an option, read as the library reads sizes (digits and perhaps K, M or G), or a usage error
+ * that names the option and what it accepts.
+ */
 uint64_t cli_number_option(const char *option, const char *text, uint64_t min, uint64_t max);
 
 /* The parts of "a,b,c". An empty part is a usage error. */

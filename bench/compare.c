@@ -97,6 +97,11 @@ static double *value_at(const struct compare *c, size_t threads, size_t contende
 	return c->values + ((threads * c->n + contender) * MEASURES + measure) * c->rounds;
 }
 
+static unsigned threads_at(const struct compare *c, size_t i)
+{
+	return (unsigned)cli_number_option("--threads", c->threads.items[i], 1, 1024);
+}
+
 /* ---- command line */
 
 static void help(FILE *f)
@@ -175,8 +180,6 @@ static void find_baseline(struct compare *c, const char *name)
 			return;
 	if (name)
 		cli_usage("--baseline: '%.80s' does not take part", name);
-	cli_warn(
-	    "there is no stringmap in this build (install llvm-19-dev), so there are no ratios");
 }
 
 static void parse(struct compare *c, int argc, char **argv)
@@ -240,7 +243,7 @@ static void parse(struct compare *c, int argc, char **argv)
 	find_baseline(c, baseline);
 	c->threads = cli_list_parse("--threads", threads);
 	for (size_t i = 0; i < c->threads.n; i++)
-		cli_number_option("--threads", c->threads.items[i], 1, 1024);
+		threads_at(c, i);
 }
 
 /* ---- running and reporting */
@@ -251,7 +254,7 @@ static bool run_one(struct compare *c, size_t threads, size_t contender, unsigne
 	struct workload w = {.engine = who->engine,
 			     .corpus = &c->corpus,
 			     .config = who->config,
-			     .threads = (unsigned)strtoul(c->threads.items[threads], NULL, 10),
+			     .threads = threads_at(c, threads),
 			     .build_batch = c->build_batch,
 			     .pass_ms = c->pass_ms};
 	struct workload_result result;
@@ -314,7 +317,7 @@ static void print_row(struct report *r, const struct compare *c, size_t t, size_
 	struct harness_spread b = harness_spread_of(other, c->rounds);
 	struct harness_spread d = harness_spread_of(ratio, c->rounds);
 	struct report_value row[] = {
-	    {.count = strtoul(c->threads.items[t], NULL, 10)},
+	    {.count = threads_at(c, t)},
 	    {.text = c->contenders[i].label},
 	    {.text = measures[m].name},
 	    {.text = measures[m].unit},
@@ -339,6 +342,11 @@ int main(int argc, char **argv)
 	static struct compare c;
 	parse(&c, argc, argv);
 	corpus_load(&c.corpus, &c.common.corpus);
+	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else. */
+	if (c.baseline == c.n)
+		cli_warn("no ratios: %s", engine_named("stringmap")
+					      ? "stringmap does not take part"
+					      : "this build has no stringmap (install llvm-19-dev)");
 	c.values = calloc(c.threads.n * c.n * MEASURES * c.rounds, sizeof *c.values);
 	if (!c.values)
 		cli_fail("out of memory");

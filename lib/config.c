@@ -157,8 +157,7 @@ static bool in_range(const struct knob *knob, uint64_t value)
 
 /* ---- text ---- */
 
-/* Decimal digits and, for sizes, one letter. 0, EINVAL or ERANGE. */
-static int parse_number(const char *text, bool size, uint64_t *out)
+int config_parse_number(const char *text, bool size, uint64_t *out)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -211,7 +210,7 @@ static int parse(const struct knob *knob, const char *text, uint64_t *out)
 		*out = 0;
 		return 0;
 	}
-	error = parse_number(text, knob->kind == KIND_SIZE, out);
+	error = config_parse_number(text, knob->kind == KIND_SIZE, out);
 	if (error)
 		return error;
 	if (*out == 0 && knob->zero && !knob->zero_text)
@@ -288,14 +287,10 @@ static void report(const char *name, const char *value, const char *accepts)
 	        value[n] ? "..." : "", accepts);
 }
 
-int cistern_config_from_env(cistern_config *config)
+int config_read_environment(cistern_config *config, bool loudly)
 {
 	int refused = 0;
 
-	if (!config) {
-		errno = EINVAL;
-		return -1;
-	}
 	for (size_t i = 0; i < NKNOBS; i++) {
 		const struct knob *knob = &knobs[i];
 		char name[64];
@@ -306,9 +301,19 @@ int cistern_config_from_env(cistern_config *config)
 		if (!value || set(config, knob, value) == 0)
 			continue;
 		refused++;
-		report(name, value, knob->public.accepts);
+		if (loudly)
+			report(name, value, knob->public.accepts);
 	}
 	return refused;
+}
+
+int cistern_config_from_env(cistern_config *config)
+{
+	if (!config) {
+		errno = EINVAL;
+		return -1;
+	}
+	return config_read_environment(config, true);
 }
 
 /* ---- structs of callers ---- */

@@ -18,6 +18,15 @@ struct config_knob {
 const struct config_knob *config_knob_at(size_t i);
 
 /*
+ * Decimal digits and, for sizes, K, M or G behind them; nothing else. 0, or EINVAL where the text is no such number, or
+ * ERANGE where 64 bits do not hold it: out is untouched then. The benches read their own numbers with it.
+ */
+int config_parse_number(const char *text, bool size, uint64_t *out);
+
+/* As cistern_config_from_env; what is refused is reported only where loudly says so. */
+int config_read_environment(cistern_config *config, bool loudly);
+
+/*
  * A caller's config, of whatever version, as one of ours with every field in range and rounded as documented.
  * False with EINVAL or E2BIG: out is untouched. NULL stands for the defaults.
  */

@@ -119,8 +119,6 @@ static void fit_shards(cistern_config *config, uint64_t capacity)
 		config->slab_size = (config->slab_size / 2 + 63) & ~UINT64_C(63);
 	while (config->shards > 1 && config->slab_size * config->shards > capacity / 4)
 		config->shards /= 2;
-	if (config->slab_max < config->slab_size)
-		config->slab_max = config->slab_size;
 }
 
 /* Where the parts of an interner lie in its control block. */

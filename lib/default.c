@@ -20,8 +20,7 @@ static _Atomic(cistern *) the_default;
 static bool configured;
 static cistern_config configuration; /* what cistern_default_configure said */
 
-static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
-static cistern_config environment; /* written within environment_once */
+static atomic_bool environment_read; /* some thread has begun to */
 
 struct lock *default_lock(void)
 {
@@ -43,11 +42,17 @@ static void report_at_exit(void)
 	                                                          : CISTERN_FORMAT_TEXT);
 }
 
-/* Once, so that a refused value is reported once; and not under the lock, since reporting is stdio. */
-static void read_environment(void)
+/*
+ * Each thread reads for itself, so that none waits for another, which a child of fork may not have. The first reports
+ * what it refuses, for all of them; not under the lock, since reporting is stdio.
+ */
+static void read_environment(cistern_config *config)
 {
-	cistern_config_init(&environment);
-	cistern_config_from_env(&environment);
+	/* relaxed: it only chooses who reports */
+	bool reported = atomic_exchange_explicit(&environment_read, true, memory_order_relaxed);
+
+	cistern_config_init(config);
+	config_read_environment(config, !reported);
 }
 
 static bool is_configured(void)
@@ -63,12 +68,13 @@ static bool is_configured(void)
 cistern *cistern_default(void)
 {
 	cistern *c = default_interner();
+	cistern_config environment;
 	bool report = false;
 
 	if (c || !registry_ready())
 		return c;
 	if (!is_configured())
-		pthread_once(&environment_once, read_environment);
+		read_environment(&environment);
 	lock_acquire(&making);
 	/* relaxed: written under the lock that we hold */
 	c = atomic_load_explicit(&the_default, memory_order_relaxed);

@@ -28,11 +28,9 @@ static _Atomic bool installed; /* the handlers */
 /* This thread is forking: true between the handlers before and after. */
 static _Thread_local bool forking;
 
-/* Does one thing to every lock, in the order of ranks. */
-static void all_locks(void (*act)(struct lock *lock))
+/* Does one thing to the locks of all interners. Holds: registry. */
+static void interner_locks(void (*act)(struct lock *lock))
 {
-	act(default_lock());
-	act(&registry);
 	for (struct cistern *c = interners; c; c = c->next)
 		for (uint32_t i = 0; i < interner_shards(c); i++)
 			act(&c->shards[i].lock);
@@ -45,15 +43,22 @@ static void all_locks(void (*act)(struct lock *lock))
 /* Two threads, or a process that was forked in the midst of it, may have installed twice: then each handler runs twice. */
 static void before_fork(void)
 {
-	if (!forking)
-		all_locks(lock_fork_acquire);
+	if (!forking) {
+		lock_fork_acquire(default_lock());
+		lock_fork_acquire(&registry);
+		interner_locks(lock_fork_acquire);
+	}
 	forking = true;
 }
 
+/* The registry comes last: without it another thread may change the list of what is still to be unlocked. */
 static void after_fork(void (*act)(struct lock *lock))
 {
-	if (forking)
-		all_locks(act);
+	if (forking) {
+		interner_locks(act);
+		act(&registry);
+		act(default_lock());
+	}
 	forking = false;
 }
 

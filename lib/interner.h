@@ -7,6 +7,8 @@
 
 #include "shard.h"
 
+#include <errno.h>
+
 /*
  * The interner lies at the start of its own tables range:
  *
@@ -40,6 +42,30 @@ static inline struct shard *interner_shard(const struct cistern *c, uint32_t ind
 {
 	return &c->shards[index];
 }
+
+/* Whether the string may be looked for inline, with shard_peek. */
+ALWAYS_INLINE bool interner_short(const cistern *c, const char *s, size_t len)
+{
+	return c && s && len <= c->common.short_len;
+}
+
+/* Whether it may be looked for at all; decided without reading it. */
+static inline bool interner_findable(const cistern *c, const char *s, size_t len)
+{
+	return c && (s || len == 0) && len <= c->common.max_len;
+}
+
+/* The same for interning: false with EINVAL, EOVERFLOW or E2BIG. */
+static inline bool interner_acceptable(const cistern *c, const char *s, size_t len)
+{
+	if (interner_findable(c, s, len))
+		return true;
+	errno = !c || (!s && len > 0) ? EINVAL : len > PTRDIFF_MAX ? EOVERFLOW : E2BIG;
+	return false;
+}
+
+/* interner.c: looks for a findable string until it finds it or has searched a table that is still in use. */
+const char *interner_find(const cistern *c, const char *s, size_t len, uint64_t hash);
 
 /*
  * fork.c: has the fork handlers installed, before any lock of the library is taken: a lock that is held while

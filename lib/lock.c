@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <ck_backoff.h>
+#include <ck_pr.h>
 #include <ck_spinlock.h>
 
 #if defined(__SANITIZE_THREAD__)
@@ -43,6 +44,8 @@
 #define TSAN_CREATE(l)           ((void)0)
 #define TSAN_DESTROY(l)          ((void)0)
 #endif
+
+#define MUTEX_SPINS 16u /* tries with growing pauses, 136 in all: a few microseconds */
 
 _Static_assert(sizeof(ck_spinlock_fas_t) == sizeof(unsigned), "struct lock has room for CK's lock");
 _Static_assert(_Alignof(ck_spinlock_fas_t) <= _Alignof(unsigned), "and at the right alignment");
@@ -121,10 +124,15 @@ static bool spin_acquire(struct lock *lock)
 	return waited;
 }
 
+/* A shard is held for well under a microsecond, and going to sleep and being woken takes many: try for a moment. */
 static bool mutex_acquire(struct lock *lock)
 {
-	if (pthread_mutex_trylock(&lock->u.mutex) == 0)
-		return false;
+	for (unsigned i = 0; i <= MUTEX_SPINS; i++) {
+		if (pthread_mutex_trylock(&lock->u.mutex) == 0)
+			return i > 0;
+		for (unsigned pause = 0; pause < i; pause++)
+			ck_pr_stall();
+	}
 	pthread_mutex_lock(&lock->u.mutex);
 	return true;
 }

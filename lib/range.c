@@ -10,7 +10,7 @@
  *             1 MiB), so that overshoot stays below two percent. committed is stored with release (C1)
  *             after mprotect; who loads it with acquire may touch memory below it.
  *   populate  after the lock is released, in steps; threads claim steps by compare-and-swap, so that several
- *             share the work and none waits. Faulting pages in batches takes a third off inserting. Goes 1/512 of
+ *             share the work and none waits. Faulting pages in batches takes a third off inserting. Goes 1/1024 of
  *             what is committed beyond what is handed out (16 KiB to 256 KiB), so that resident memory follows use
  *             closer than commitment does.
  *   budget    is charged before mprotect and refunded if that fails; both ranges share one.
@@ -31,7 +31,7 @@
 #define COMMIT_SHARE  64              /* a chunk is this part of the total ... */
 #define COMMIT_MIN    ((size_t)32 << 10) /* ... but no less ... */
 #define COMMIT_MAX    ((size_t)1 << 20)  /* ... and no more */
-#define POPULATE_SHARE 512               /* populating goes this part of what is committed ahead ... */
+#define POPULATE_SHARE 1024              /* populating goes this part of what is committed ahead ... */
 #define POPULATE_MIN   ((size_t)16 << 10)  /* ... but no less ... */
 #define POPULATE_MAX   ((size_t)256 << 10) /* ... and no more, also at a time */
 

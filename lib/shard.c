@@ -44,7 +44,7 @@ static void check(const struct shard *shard, const struct shard_common *common)
 
 	assert(shard->slots == 0 || shard->slots == table_slots((uint64_t)table.mask + 1));
 	assert(shard->strings <= table_hard_limit((uint64_t)table.mask + 1));
-	assert(shard->slabs.heads + shard->slabs.entries <= shard->slabs.bytes);
+	assert(shard->slabs.heads + shard->slabs.abandoned + shard->slabs.room <= shard->slabs.bytes);
 	if ((shard->strings & (shard->strings - 1)) == 0)
 		assert(table_check(&table, shard->strings));
 }
@@ -143,6 +143,7 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 	size_t page = common->tables.page;
 	struct table table;
 	uintptr_t old, word;
+	uint64_t limit;
 	size_t bytes;
 	char *memory;
 
@@ -173,7 +174,8 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 	if (shard->slots > 0) /* the shared empty bucket is nobody's to retire */
 		retire(shard, common, old);
 	shard->slots = table_slots((uint64_t)table.mask + 1);
-	shard->limit = table_load_limit((uint64_t)table.mask + 1);
+	limit = table_load_limit((uint64_t)table.mask + 1);
+	shard->limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 	shard->table_bytes = bytes;
 	return true;
 }
@@ -231,7 +233,7 @@ static char *take_entry(struct shard *shard, struct shard_common *common, size_t
 	if (!slab)
 		return slab_alloc(&shard->slabs, &common->slab_policy, &common->layout,
 		                  &common->strings, len);
-	slab_link(&shard->slabs, &common->layout, slab);
+	slab_link(&shard->slabs, &common->layout, slab, len);
 	*prepared = NULL;
 	return slab_single_str(slab);
 }
@@ -330,7 +332,7 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 	if (prepared) {
 		int error = errno;
 
-		slab_abandon(prepared, &common->strings);
+		slab_abandon(prepared, &common->layout, &common->strings, key->wanted.len);
 		errno = error;
 	}
 	range_populate(&common->strings);
@@ -410,8 +412,9 @@ void shard_stats_add(struct shard *shard, cistern_shard_stats *out)
 	enter(shard);
 	out->strings += shard->strings;
 	out->payload_bytes += shard->payload;
-	out->overhead_bytes += shard->slabs.heads + shard->slabs.entries - shard->payload;
-	out->slack_bytes += shard->slabs.bytes - shard->slabs.heads - shard->slabs.entries;
+	out->overhead_bytes +=
+	    shard->slabs.heads + slab_entry_bytes(&shard->slabs) - shard->payload;
+	out->slack_bytes += shard->slabs.abandoned + shard->slabs.room;
 	out->table_bytes += shard->table_bytes;
 	out->retired_bytes += shard->retired_bytes;
 	out->emptied_bytes += shard->emptied_bytes;

@@ -49,16 +49,22 @@ struct shard_common {
 	struct range tables;
 };
 
+/*
+ * A shard. Threads that insert in turn pass its lines from one processor to the other, so what every insert touches
+ * lies in two: the lock with the cursor, and the counts.
+ */
 struct shard {
 	_Alignas(64) struct lock lock; /* no line is shared with another shard */
-	uint32_t index; /* immutable */
 
 	/* guarded by lock */
-	uint32_t rekeyed_log2; /* log2 of buckets for which re-keying was tried last, plus 1; 0: never */
 	struct slabs slabs;
-	uint64_t strings;
 	uint64_t payload;
-	uint64_t limit; /* strings beyond which the table should grow */
+	uint32_t strings;
+	uint32_t limit; /* strings beyond which the table should grow */
+	uint32_t max_probe;
+	uint32_t index; /* immutable */
+
+	/* guarded by lock, seldom touched */
 	uint64_t slots;
 	uint64_t table_bytes;
 	uint64_t retired_bytes;
@@ -66,7 +72,7 @@ struct shard {
 	uint64_t growths;
 	uint64_t rekeys;
 	uint64_t lock_waits;
-	uint64_t max_probe;
+	uint32_t rekeyed_log2; /* log2 of buckets for which re-keying was tried last, plus 1; 0: never */
 };
 
 /* The string to intern, its hash under the interner's secret, and what came out. */

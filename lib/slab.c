@@ -78,7 +78,6 @@ static struct slab *slab_make(const struct entry_layout *layout, struct range *r
 	if (!slab)
 		return NULL;
 	atomic_init(&slab->next, NULL);
-	slab->size = size;
 	slab->used = 0;
 	slab->single = single;
 	return slab;
@@ -93,24 +92,24 @@ struct slab *slab_alloc_single(const struct entry_layout *layout, struct range *
 	return slab;
 }
 
-void slab_abandon(struct slab *slab, struct range *range)
+void slab_abandon(struct slab *slab, const struct entry_layout *layout, struct range *range,
+                  size_t len)
 {
-	range_give(range, slab, slab->size);
+	range_give(range, slab, slab_single_size(layout, len));
 }
 
-static void account(struct slabs *slabs, const struct slab *slab, size_t head)
+static void account(struct slabs *slabs, size_t size, size_t head)
 {
 	slabs->count++;
-	slabs->bytes += slab->size;
+	slabs->bytes += size;
 	slabs->heads += head;
 }
 
-void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct slab *slab)
+void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct slab *slab,
+               size_t len)
 {
-	size_t head = first_entry(layout);
-
-	account(slabs, slab, head);
-	slabs->entries += slab->size - head; /* what rounding leaves at its end counts as padding */
+	/* what rounding leaves at its end counts as padding */
+	account(slabs, slab_single_size(layout, len), first_entry(layout));
 	if (!slabs->head) {
 		slabs->head = slab;
 		return;
@@ -161,9 +160,10 @@ static bool open_slab(struct slabs *slabs, const struct slab_policy *policy,
 	/* relaxed: nobody sees the slab before the shard's lock is released */
 	atomic_store_explicit(&slab->next, slabs->head, memory_order_relaxed);
 	slabs->head = slab;
+	slabs->abandoned += slabs->room;
 	slabs->cursor = (char *)slab + first;
 	slabs->room = size - first;
-	account(slabs, slab, first);
+	account(slabs, size, first);
 	return true;
 }
 
@@ -181,7 +181,7 @@ char *slab_alloc(struct slabs *slabs, const struct slab_policy *policy,
 
 			if (!slab)
 				return NULL;
-			slab_link(slabs, layout, slab);
+			slab_link(slabs, layout, slab, len);
 			return slab_single_str(slab);
 		}
 		if (!open_slab(slabs, policy, layout, range, entry, regular))
@@ -190,7 +190,6 @@ char *slab_alloc(struct slabs *slabs, const struct slab_policy *policy,
 	str = slabs->cursor + layout->prefix;
 	slabs->cursor += entry;
 	slabs->room -= entry;
-	slabs->entries += entry;
 	/* Where the next entry goes: else its stores are still on their way when the lock is taken next, and taking
 	 * a lock waits for all stores before it. */
 	PREFETCH_WRITE(slabs->cursor);

@@ -9,23 +9,22 @@
 #include "range.h"
 
 /*
- *  slab                first entry                          end of the entries       size
- *   | next size used .. | entry entry entry ...              | slack                  |
+ *  slab                first entry                          end of the entries       end
+ *   | next used single  | entry entry entry ...              | slack                  |
  *
- * size and single are immutable; used is written once, under the shard's lock, when the slab stops being
+ * single is immutable; used is written once, under the shard's lock, when the slab stops being
  * the current one (a single slab has it from the start); next is written under that lock and read
  * without (D1).
  */
 struct slab {
 	_Atomic(struct slab *) next;
-	size_t size;   /* bytes, this header included */
 	uint32_t used; /* offset of the entries' end, 0 while the slab is the current one */
 	bool single;   /* holds one entry, escaped or not; then used is the offset of its string */
 };
 
 #define SLAB_HEADER sizeof(struct slab)
-_Static_assert(sizeof(void *) != 8 || SLAB_HEADER == 24, "slab header on 64-bit systems");
-_Static_assert(sizeof(void *) != 4 || SLAB_HEADER == 16, "slab header on 32-bit systems");
+_Static_assert(sizeof(void *) != 8 || SLAB_HEADER == 16, "slab header on 64-bit systems");
+_Static_assert(sizeof(void *) != 4 || SLAB_HEADER == 12, "slab header on 32-bit systems");
 
 /* How slabs are sized; immutable. */
 struct slab_policy {
@@ -34,18 +33,24 @@ struct slab_policy {
 	uint32_t growth_interval;
 };
 
-/* The slabs of one shard. Guarded by its lock. */
+/* The slabs of one shard. Guarded by its lock. What every insert changes comes first. */
 struct slabs {
-	struct slab *head;   /* the current slab; then the older ones */
-	char *cursor;      /* where the next entry goes, in the current slab */
-	size_t room;       /* bytes from there to its end */
-	uint32_t sized;    /* slabs that counted for the growth interval */
-	uint32_t small;    /* size of the last small first slab; 0 before it */
+	char *cursor;       /* where the next entry goes, in the current slab */
+	size_t room;        /* bytes from there to its end */
+	struct slab *head;  /* the current slab; then the older ones */
+	uint32_t sized;     /* slabs that counted for the growth interval */
+	uint32_t small;     /* size of the last small first slab; 0 before it */
 	uint64_t count;
-	uint64_t bytes;    /* of all slabs */
-	uint64_t heads;    /* what their headers take, alignment included */
-	uint64_t entries;  /* bytes handed out to entries */
+	uint64_t bytes;     /* of all slabs */
+	uint64_t heads;     /* what their headers take, alignment included */
+	uint64_t abandoned; /* unused ends of slabs that are no longer the current one */
 };
+
+/* Bytes handed out to entries. Holds: shard lock. */
+static inline uint64_t slab_entry_bytes(const struct slabs *slabs)
+{
+	return slabs->bytes - slabs->heads - slabs->abandoned - slabs->room;
+}
 
 /*
  * Room for the entry of a string of len bytes, in the current slab or a fresh one. Returns where the
@@ -56,12 +61,14 @@ char *slab_alloc(struct slabs *slabs, const struct slab_policy *policy,
 
 /*
  * A slab for one string alone, not linked to any shard yet: slab_link makes it part of one,
- * slab_abandon gives it back. NULL with ENOSPC or ENOMEM. Holds: nothing.
+ * slab_abandon gives it back; len is the same for both. NULL with ENOSPC or ENOMEM. Holds: nothing.
  */
 struct slab *slab_alloc_single(const struct entry_layout *layout, struct range *range, size_t len);
 char *slab_single_str(const struct slab *slab);
-void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct slab *slab);
-void slab_abandon(struct slab *slab, struct range *range);
+void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct slab *slab,
+               size_t len);
+void slab_abandon(struct slab *slab, const struct entry_layout *layout, struct range *range,
+                  size_t len);
 
 /* Bytes that a slab for one string of len bytes takes; the longest string for which that is at most size, a page or more. */
 size_t slab_single_size(const struct entry_layout *layout, size_t len);

@@ -79,6 +79,21 @@ AC_DEFUN([CISTERN_CK_SPINLOCK], [
 	])
 ])
 
+# CISTERN_PKG(PREFIX, MODULES, FUNCTION)
+# PKG_CHECK_MODULES, and whether the compiler can link FUNCTION with what came out: pkg-config knows the
+# libraries of the machine, not those of "gcc -m32". Sets cistern_have_PREFIX to yes or no.
+AC_DEFUN([CISTERN_PKG], [
+	PKG_CHECK_MODULES([$1], [$2], [cistern_have_$1=yes], [cistern_have_$1=no])
+	AS_IF([test "$cistern_have_$1" = yes], [
+		AC_MSG_CHECKING([whether $CC links with $1])
+		cistern_save_LIBS=$LIBS
+		LIBS="$$1_LIBS $LIBS"
+		AC_LINK_IFELSE([AC_LANG_CALL([], [$3])], [], [cistern_have_$1=no])
+		LIBS=$cistern_save_LIBS
+		AC_MSG_RESULT([$cistern_have_$1])
+	])
+])
+
 # CISTERN_LLVM
 # LLVM's StringMap, the peer that bench/compare measures against. Sets LLVM_CPPFLAGS and LLVM_LIBS and
 # cistern_cv_llvm to the version or "no". The static library comes first: calls through a PLT would

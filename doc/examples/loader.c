@@ -33,6 +33,8 @@
 struct load {
 	/* set before the workers start */
 	const char *file;
+	int fd;
+	Elf *elf;
 	cistern *names;
 	const char *kind; /* ".symtab" or ".dynsym" */
 	Elf_Data *symbols;
@@ -113,50 +115,65 @@ static void *work(void *arg)
 	}
 }
 
-/* Notes the symbol table in a section, unless there is a better one. False when libelf failed. */
-static bool use_section(struct load *load, Elf *elf, Elf_Scn *section)
+static void close_file(struct load *load)
+{
+	elf_end(load->elf);
+	close(load->fd);
+}
+
+static void refuse(struct load *load, const char *why)
+{
+	close_file(load);
+	fail("%s: %s", load->file, why);
+}
+
+/* Notes the symbol table in a section, unless there is a better one. NULL, or what is wrong. */
+static const char *use_section(struct load *load, Elf_Scn *section)
 {
 	GElf_Shdr header;
 	Elf_Data *symbols, *strings;
 
 	if (!gelf_getshdr(section, &header))
-		return false;
+		return elf_errmsg(-1);
 	if (header.sh_type != SHT_SYMTAB && (header.sh_type != SHT_DYNSYM || load->symbols))
-		return true;
+		return NULL;
 	symbols = elf_getdata(section, NULL);
-	strings = elf_getdata(elf_getscn(elf, header.sh_link), NULL);
+	strings = elf_getdata(elf_getscn(load->elf, header.sh_link), NULL);
 	if (!symbols || !strings)
-		return false;
+		return elf_errmsg(-1);
 	/* Names are read up to their NUL, so the table has to end with one. */
 	if (!symbols->d_buf || !strings->d_buf || strings->d_size == 0 ||
 	    ((const char *)strings->d_buf)[strings->d_size - 1] != '\0')
-		fail("%s: damaged symbol table", load->file);
+		return "damaged symbol table";
 	load->kind = header.sh_type == SHT_SYMTAB ? ".symtab" : ".dynsym";
 	load->symbols = symbols;
 	load->strings = strings->d_buf;
 	load->strings_size = strings->d_size;
-	load->count = symbols->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-	return true;
+	load->count = symbols->d_size / gelf_fsize(load->elf, ELF_T_SYM, 1, EV_CURRENT);
+	return NULL;
 }
 
-static Elf *open_file(struct load *load, int fd)
+static void open_file(struct load *load)
 {
-	Elf *elf;
 	Elf_Scn *section = NULL;
 
+	load->fd = open(load->file, O_RDONLY);
+	if (load->fd < 0)
+		fail("%s: %s", load->file, strerror(errno));
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		fail("%s: not an ELF file", load->file);
-	while ((section = elf_nextscn(elf, section))) {
-		if (!use_section(load, elf, section))
-			fail("%s: %s", load->file, elf_errmsg(-1));
+	load->elf = elf_begin(load->fd, ELF_C_READ, NULL);
+	if (!load->elf || elf_kind(load->elf) != ELF_K_ELF)
+		refuse(load, "not an ELF file");
+	while ((section = elf_nextscn(load->elf, section))) {
+		const char *wrong = use_section(load, section);
+
+		if (wrong)
+			refuse(load, wrong);
 	}
 	if (!load->symbols)
-		fail("%s: no symbol table", load->file);
+		refuse(load, "no symbol table");
 	if (load->count > INT_MAX)
-		fail("%s: more symbols than libelf can number", load->file);
-	return elf;
+		refuse(load, "more symbols than libelf can number");
 }
 
 /* Returns the number of symbols that have a name. */
@@ -201,17 +218,12 @@ int main(int argc, char **argv)
 	unsigned threads = argc > 2 ? parse_threads(argv[2]) : 2;
 	cistern_stats stats = {.size = sizeof(stats)};
 	size_t named;
-	Elf *elf;
-	int fd;
 
 	if (argc < 2 || argc > 3 || threads == 0) {
 		fprintf(stderr, "usage: loader FILE [THREADS, 1 to %d]\n", THREADS_MAX);
 		return 2;
 	}
-	fd = open(load.file, O_RDONLY);
-	if (fd < 0)
-		fail("%s: %s", load.file, strerror(errno));
-	elf = open_file(&load, fd);
+	open_file(&load);
 	load.names = cistern_create(NULL);
 	load.name = calloc(load.count ? load.count : 1, sizeof(load.name[0]));
 	if (!load.names || !load.name)
@@ -226,7 +238,6 @@ int main(int argc, char **argv)
 
 	free(load.name);
 	cistern_destroy(load.names);
-	elf_end(elf);
-	close(fd);
+	close_file(&load);
 	return fflush(stdout) == 0 ? 0 : 1;
 }

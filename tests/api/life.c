@@ -182,8 +182,8 @@ END_TEST
 START_TEST(many_interners_live_side_by_side)
 {
 	enum { MOST = 60 };
-	/* each takes 32 GiB of address space, of which valgrind leaves less */
-	const int many = UNDER_VALGRIND ? 4 : MOST;
+	/* each takes 32 GiB of address space, of which valgrind leaves less; or 384 MiB of 4 GiB */
+	const int many = UNDER_VALGRIND || sizeof(void *) < 8 ? 4 : MOST;
 	cistern *c[MOST];
 	const char *kept[MOST];
 	int i, k;
@@ -407,6 +407,52 @@ START_TEST(children_of_a_busy_parent_intern_at_once)
 }
 END_TEST
 
+static void fork_while_they_come_and_go(support_worker *worker)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	size_t i, children = support_scaled(100);
+
+	config.max_bytes = 1 << 20; /* quickly made */
+	while (worker->index != 0 && !atomic_load(&load.done)) {
+		cistern *c = cistern_create(&config);
+
+		if (!support_expect(worker, c && cistern_intern_cstr(c, "short-lived")))
+			return;
+		cistern_destroy(c);
+	}
+	for (i = 0; worker->index == 0 && i < children; i++) {
+		pid_t pid = fork();
+		int status = 0;
+
+		if (pid == 0) {
+			cistern *c;
+
+			child_deadline(30);
+			c = cistern_create(&config);
+			_exit(!(c && cistern_intern_cstr(c, "the child's")));
+		}
+		if (!support_expect(worker, pid > 0 && waitpid(pid, &status, 0) == pid) ||
+		    !support_expect(worker, WIFEXITED(status) && WEXITSTATUS(status) == 0))
+			break;
+	}
+	if (worker->index == 0)
+		atomic_store(&load.done, true);
+}
+
+/* What the handlers lock they unlock: no more, and no less, whoever is made or destroyed meanwhile. */
+START_TEST(fork_while_interners_come_and_go)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	cistern *c;
+
+	config.shards = 16384; /* keeps the handlers busy */
+	c = cistern_create(&config);
+	ck_assert_ptr_nonnull(c);
+	support_run(4, fork_while_they_come_and_go, NULL);
+	cistern_destroy(c);
+}
+END_TEST
+
 /* The parent's interner is not the child's: what one adds the other does not see. */
 START_TEST(parent_and_child_are_apart_after_fork)
 {
@@ -482,6 +528,7 @@ static Suite *make(void)
 	support_add(s, many_interners_live_side_by_side);
 	support_add(s, interners_come_and_go_on_all_threads);
 	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 6);
+	support_add(s, fork_while_interners_come_and_go);
 	support_add(s, parent_and_child_are_apart_after_fork);
 	support_add(s, a_program_may_intern_under_a_lock_that_it_takes_before_fork);
 	return s;

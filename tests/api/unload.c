@@ -24,6 +24,17 @@ struct calls {
 	size_t (*len)(const char *str);
 };
 
+/*
+ * LeakSanitizer's own crash, not ours: its search for leaks at the end now and then dies in a process that has unloaded
+ * libraries. What leaks is looked for in the other suites.
+ */
+int __lsan_is_turned_off(void);
+
+int __lsan_is_turned_off(void)
+{
+	return 1;
+}
+
 static sem_t interned, unloaded;
 static struct calls calls;
 static const char *from_thread;

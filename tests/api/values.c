@@ -109,6 +109,10 @@ START_TEST(values_of_null_are_invalid)
 	ck_assert(!cistern_cas_value(c, NULL, &expected, 1));
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_uint_eq(expected, 3);
+	errno = 0;
+	ck_assert(!cistern_cas_value(c, a, NULL, 1));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_uint_eq(cistern_value(c, a), 0);
 	cistern_destroy(c);
 }
 END_TEST

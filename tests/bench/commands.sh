@@ -32,11 +32,15 @@ for program in $sweep $compare $startup; do
 		$program --set shards=70000
 	expect "$program: a knob that is no number" refused 2 "--set: slab_size does not accept '4KB'; it accepts" \
 		$program --set slab_size=4KB
+	expect "$program: a knob with a unit in lower case" refused 2 "--set: slab_size does not accept '4k'" \
+		$program --set slab_size=4k
 	expect "$program: a knob without a value" refused 2 "--set: 'shards' is not of the form" \
 		$program --set shards
 	expect "$program: an impossible number" refused 2 "--count: '0' is not a number from 1" \
 		$program --count 0
 	expect "$program: a number with a tail" refused 2 "--seed: '12x' is not" $program --seed 12x
+	expect "$program: a unit in lower case, as for a knob" refused 2 "--count: '4k' is not a number" \
+		$program --count 4k
 	expect "$program: a number too large" refused 2 "--seed: '99999999999999999999' is not" \
 		$program --seed 99999999999999999999
 	expect "$program: an unknown format" refused 2 "--format: 'xml' is none of" $program --format xml

@@ -25,13 +25,14 @@ expect 'cistern_config(3) names the variables' variables
 
 # The page may say "none" for 0 and go on after the value.
 defaults() {
-	sed -n -e 's/^\.It Cm \([a-z_]*\) Pq.*/knob \1/p' -e 's/^Default: \([0-9A-Za-z]*\).*/default \1/p' "$page" |
+	sed -n -e 's/^\.It Cm \([a-z_]*\) Pq.*/knob \1/p' -e 's/^Default: \([0-9A-Za-z]*\), on 32-bit systems \([0-9A-Za-z]*\).*/default \1 \2/p' \
+		-e 's/^Default: \([0-9A-Za-z]*\).*/default \1/p' "$page" |
 		awk '
 			FNR == NR { table[$1] = $2; next }
 			$1 == "knob" { key = $2 }
 			$1 == "default" {
 				seen[key] = 1
-				if ($2 != table[key] && !($2 == "none" && table[key] == "0"))
+				if ($2 != table[key] && $3 != table[key] && !($2 == "none" && table[key] == "0"))
 					print key ": default " $2 ", but " table[key] " in lib/config.c"
 			}
 			END { for (key in table) if (!seen[key]) print key ": no default" }

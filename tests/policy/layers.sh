@@ -20,6 +20,7 @@ table 3
 shard 4
 interner 5
 buf 6
+batch 6
 compare 6
 create 6
 default 6
@@ -85,7 +86,7 @@ lib_without() {
 {
 	expect 'table knows no lock' forbid '"lock\.h"|[^a-z_]lock_[a-z]+ *\(' lib/table.c lib/table.h
 	expect 'range knows no shard' forbid 'shard' lib/range.c lib/range.h
-	expect 'interner touches no slab' forbid '"slab\.h"|[^a-z_]slab_[a-z_]+ *\(' lib/interner.c
+	expect 'interner touches no slab' forbid '"slab\.h"|[^a-z_]slab_[a-z_]+ *\(' lib/interner.c lib/batch.c
 	expect 'only lock.c sees Concurrency Kit' \
 		forbid '<ck_|[^a-z_]ck_[a-z]+' $(lib_without lib/lock.c)
 	expect 'only hash.[ch] see xxHash' \

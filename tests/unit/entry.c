@@ -105,6 +105,8 @@ static void check_refs(const struct entry_layout *layout, char *base)
 	for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
 		const char *str = entry_str(layout, refs[i]);
 
+		if ((uint64_t)refs[i] << layout->shift > SIZE_MAX - layout->prefix)
+			continue; /* on 32 bits no range is as large */
 		ck_assert_uint_eq((uintptr_t)str - (uintptr_t)base,
 		                  ((uint64_t)refs[i] << layout->shift) + layout->prefix);
 		ck_assert_uint_eq(entry_ref(layout, str), refs[i]);
@@ -124,8 +126,7 @@ START_TEST(addresses_that_come_round_are_not_above_the_origin)
 		struct entry_layout layout;
 		uintptr_t base = UINTPTR_MAX - ((uintptr_t)1 << 20) + 1;
 
-		entry_layout_init(&layout, NULL, shift, 8, true);
-		layout.origin = (char *)(base + layout.prefix);
+		entry_layout_init(&layout, (char *)base, shift, 8, true);
 		for (uint32_t ref = 1; ref < 2000; ref++)
 			ck_assert_uint_eq(entry_address(&layout, ref),
 			                  base + layout.prefix + ((uintptr_t)ref << shift));

@@ -134,7 +134,7 @@ END_TEST
 START_TEST(an_impossible_reservation_gives_enomem)
 {
 	errno = 0;
-	ck_assert_ptr_null(os_reserve(SIZE_MAX / 2 & ~(os_page_size() - 1)));
+	ck_assert_ptr_null(os_reserve((SIZE_MAX - (SIZE_MAX >> 4)) & ~(os_page_size() - 1)));
 	ck_assert_int_eq(errno, ENOMEM);
 }
 END_TEST

@@ -99,11 +99,12 @@ END_TEST
 START_TEST(chunks_are_a_64th_of_what_the_interner_has_committed)
 {
 	static const struct {
-		size_t total, chunk;
+		uint64_t total;
+		size_t chunk;
 	} cases[] = {
 	    {0, 32 * KIB},           {64 * 32 * KIB, 32 * KIB},   {64 * 36 * KIB, 36 * KIB},
 	    {64 * 512 * KIB, 512 * KIB}, {64 * MIB, MIB},         {64 * MIB + 64 * 4096, MIB},
-	    {100 * GIB, MIB},
+	    {100 * (uint64_t)GIB, MIB},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -67,6 +67,7 @@ extern struct unit_calls {
 	_Atomic uint64_t populate_max; /* the most in one call */
 	_Atomic unsigned random_fails; /* so many calls of getrandom give ENOSYS */
 	_Atomic unsigned random_short; /* so many give EINTR, then one byte */
+	_Atomic unsigned processors;   /* how many there are; 0: as many as there are */
 } unit_calls;
 
 /* From now on committing memory of the range fails. unit_commits_work ends that. */
