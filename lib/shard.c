@@ -224,18 +224,18 @@ static bool rekey(struct shard *shard, struct shard_common *common, uintptr_t wo
 	return true;
 }
 
-/* Takes the entry's memory: the slab prepared before the lock was taken, or room in the current one. */
+/*
+ * Takes the entry's memory: the slab prepared before the lock was taken, or what slab_alloc finds. Holds: shard lock.
+ */
 static char *take_entry(struct shard *shard, struct shard_common *common, size_t len,
-                        struct slab **prepared)
+                        struct slab **prepared, struct slab **own)
 {
-	struct slab *slab = *prepared;
-
-	if (!slab)
-		return slab_alloc(&shard->slabs, &common->slab_policy, &common->layout,
-		                  &common->strings, len);
-	slab_link(&shard->slabs, &common->layout, slab, len);
+	*own = *prepared;
 	*prepared = NULL;
-	return slab_single_str(slab);
+	if (*own)
+		return slab_single_str(*own);
+	return slab_alloc(&shard->slabs, &common->slab_policy, &common->layout, &common->strings,
+	                  len, own);
 }
 
 static void copy_bytes(char *to, const struct wanted *wanted)
@@ -262,6 +262,7 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 	const struct wanted *wanted = &key->wanted;
 	uint64_t hash = key->hash;
 	bool copied = *prepared != NULL;
+	struct slab *own; /* the slab that the string has to itself */
 	struct place place;
 	struct table table;
 	uintptr_t word;
@@ -288,13 +289,15 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 		hash = shard_own_hash(&table, wanted);
 		place = table_seek(&table, hash);
 	}
-	str = take_entry(shard, common, wanted->len, prepared);
+	str = take_entry(shard, common, wanted->len, prepared, &own);
 	if (!str)
 		return false;
 	if (!copied) {
 		entry_frame(&common->layout, str, wanted->len, hash_byte(key->hash));
 		copy_bytes(str, wanted);
 	}
+	if (UNLIKELY(own)) /* not before: walks enter it without the lock */
+		slab_link(&shard->slabs, &common->layout, own, wanted->len);
 	table_put(&table, &place, hash, entry_ref(&common->layout, str));
 	shard->strings++;
 	shard->payload += wanted->len;

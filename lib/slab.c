@@ -168,21 +168,19 @@ static bool open_slab(struct slabs *slabs, const struct slab_policy *policy,
 }
 
 char *slab_alloc(struct slabs *slabs, const struct slab_policy *policy,
-                 const struct entry_layout *layout, struct range *range, size_t len)
+                 const struct entry_layout *layout, struct range *range, size_t len,
+                 struct slab **own)
 {
 	size_t entry = entry_size(layout, len);
 	size_t regular;
 	char *str;
 
+	*own = NULL;
 	if (entry > slabs->room) {
 		regular = regular_size(slabs, policy);
 		if (entry > regular / 4 || first_entry(layout) + entry > regular) {
-			struct slab *slab = slab_alloc_single(layout, range, len);
-
-			if (!slab)
-				return NULL;
-			slab_link(slabs, layout, slab, len);
-			return slab_single_str(slab);
+			*own = slab_alloc_single(layout, range, len);
+			return *own ? slab_single_str(*own) : NULL;
 		}
 		if (!open_slab(slabs, policy, layout, range, entry, regular))
 			return NULL;

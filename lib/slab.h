@@ -54,10 +54,12 @@ static inline uint64_t slab_entry_bytes(const struct slabs *slabs)
 
 /*
  * Room for the entry of a string of len bytes, in the current slab or a fresh one. Returns where the
- * string goes, or NULL with ENOSPC or ENOMEM. Holds: shard lock.
+ * string goes, or NULL with ENOSPC or ENOMEM. *own is the slab that the string has to itself, NULL if it has none: it is
+ * to be linked once the string is written, since walks may enter it at once. Holds: shard lock.
  */
 char *slab_alloc(struct slabs *slabs, const struct slab_policy *policy,
-                 const struct entry_layout *layout, struct range *range, size_t len);
+                 const struct entry_layout *layout, struct range *range, size_t len,
+                 struct slab **own);
 
 /*
  * A slab for one string alone, not linked to any shard yet: slab_link makes it part of one,

@@ -54,13 +54,22 @@ static bool is_string(const char *str, uint32_t number, size_t len)
 	return true;
 }
 
-static char *add(const struct slab_policy *policy, uint32_t number, size_t len)
+static char *add_by(const struct slab_policy *policy, uint32_t number, size_t len,
+                    void (*write)(char *str, uint32_t number, size_t len))
 {
-	char *str = slab_alloc(&slabs, policy, &layout, &space.range, len);
+	struct slab *own;
+	char *str = slab_alloc(&slabs, policy, &layout, &space.range, len, &own);
 
 	if (str)
-		write_string(str, number, len);
+		write(str, number, len);
+	if (own)
+		slab_link(&slabs, &layout, own, len);
 	return str;
+}
+
+static char *add(const struct slab_policy *policy, uint32_t number, size_t len)
+{
+	return add_by(policy, number, len, write_string);
 }
 
 /* Size of the current slab. */
@@ -314,10 +323,14 @@ static void walk_everything(unsigned shift, unsigned value_size, bool links)
 			memcpy(str, &i, 4);
 			slab_link(&slabs, &layout, slab, len);
 		} else {
-			str = slab_alloc(&slabs, &policy, &layout, &space.range, len);
+			struct slab *own;
+
+			str = slab_alloc(&slabs, &policy, &layout, &space.range, len, &own);
 			ck_assert_ptr_nonnull(str);
 			entry_frame(&layout, str, len, 0);
 			memcpy(str, &i, 4);
+			if (own)
+				slab_link(&slabs, &layout, own, len);
 		}
 		check_entry_place(str, len);
 		strings[i] = (struct string){str, len, false};
@@ -352,6 +365,7 @@ START_TEST(a_walk_does_not_enter_what_was_not_finished_when_it_began)
 {
 	static const struct slab_policy policy = {512, 4096, 3};
 	struct slab_walk walk;
+	struct slab *own;
 	const char *str;
 	size_t len, count = 0;
 
@@ -359,8 +373,11 @@ START_TEST(a_walk_does_not_enter_what_was_not_finished_when_it_began)
 	for (uint32_t i = 0; i < 3; i++)
 		add(&policy, i, 20);
 	slab_walk_begin(&walk, &slabs, &layout);
-	/* room taken in the current slab, and nothing written to it yet */
-	ck_assert_ptr_nonnull(slab_alloc(&slabs, &policy, &layout, &space.range, 20));
+	/* room taken in the current slab and in one of its own, and nothing written there yet */
+	ck_assert_ptr_nonnull(slab_alloc(&slabs, &policy, &layout, &space.range, 20, &own));
+	ck_assert_ptr_null(own);
+	ck_assert_ptr_nonnull(slab_alloc(&slabs, &policy, &layout, &space.range, 300, &own));
+	ck_assert_ptr_nonnull(own);
 	ck_assert_uint_eq(slabs.count, 1);
 	while ((str = slab_walk_next(&walk, &layout, &len)) != NULL)
 		ck_assert(is_string(str, (uint32_t)count++, 20));
@@ -379,6 +396,13 @@ static size_t length_of(uint32_t number)
 	return number % 97 == 0 ? 6000 : number % 13 == 0 ? 300 : 4 + number % 40;
 }
 
+/* A string that says which it is. */
+static void write_number(char *str, uint32_t number, size_t len)
+{
+	write_string(str, number, len);
+	memcpy(str, &number, 4);
+}
+
 /* Worker 0 adds under the lock; the others note where it is under the lock, and walk without it. */
 static void add_and_walk(support_worker *worker)
 {
@@ -389,19 +413,15 @@ static void add_and_walk(support_worker *worker)
 		for (number = 0; number < CONCURRENT; number++) {
 			size_t len = length_of(number);
 			struct slab *single = len >= 4096 ? slab_alloc_single(&layout, &space.range, len) : NULL;
-			char *str;
 
-			if (single) {
-				write_string(slab_single_str(single), number, len);
-				memcpy(slab_single_str(single), &number, 4);
-			}
+			if (single)
+				write_number(slab_single_str(single), number, len);
 			pthread_mutex_lock(&shard_lock);
-			if (single) {
+			if (single)
 				slab_link(&slabs, &layout, single, len);
-			} else if (support_expect(worker,
-			                          (str = add(&policy, number, len)) != NULL)) {
-				memcpy(str, &number, 4);
-			}
+			else
+				support_expect(worker,
+				               add_by(&policy, number, len, write_number) != NULL);
 			added++;
 			pthread_mutex_unlock(&shard_lock);
 		}
