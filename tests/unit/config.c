@@ -290,6 +290,9 @@ START_TEST(a_refused_variable_is_one_line_however_long)
 	ck_assert_ptr_nonnull(strstr(text, "1 to 65536"));
 	ck_assert_uint_eq(env.shards, config.shards);
 	ck_assert_uint_eq(env.capacity, 12);
+	unsetenv("CISTERN_SHARDS");
+	unsetenv("CISTERN_LOCK");
+	unsetenv("CISTERN_CAPACITY");
 	free(huge);
 }
 END_TEST
@@ -310,6 +313,8 @@ START_TEST(variables_of_fields_beyond_the_struct_are_left_alone)
 	ck_assert_int_eq(cistern_config_set(&config, "links", "on"), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert_int_eq(cistern_config_set(&config, "seed", "1"), 0);
+	unsetenv("CISTERN_LINKS");
+	unsetenv("CISTERN_VALUE_SIZE");
 }
 END_TEST
 
