@@ -12,11 +12,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,13 +56,7 @@ struct plotter *plot_open(const char *folder)
 	struct plotter *p = calloc(1, sizeof *p);
 	if (!p || !(p->folder = strdup(folder)))
 		cli_fail("out of memory");
-	for (char *slash = p->folder + 1; *p->folder && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(p->folder, 0777);
-		*slash = '/';
-	}
-	if (mkdir(p->folder, 0777) != 0 && errno != EEXIST)
-		cli_fail("%s: %s", folder, strerror(errno));
+	cli_folder(folder);
 	snprintf(path, sizeof path, "%s/plots.gp", folder);
 	p->script = fopen(path, "w");
 	if (!p->script)
