@@ -15,17 +15,11 @@
 #include <string.h>
 
 #include "cli.h"
-#include "engine.h"
+#include "contender.h"
 #include "harness.h"
 #include "workload.h"
 
-/* ---- who takes part, and in what */
-
-struct contender {
-	const struct engine *engine;
-	char label[80];
-	cistern_config config;
-};
+/* ---- what is compared */
 
 struct measure {
 	const char *name, *unit;
@@ -83,9 +77,8 @@ struct compare {
 	struct cli_common common;
 	struct corpus corpus;
 	struct cli_list threads;
-	struct contender *contenders;
-	size_t n;
-	size_t baseline; /* n: there is none */
+	struct contender_list who;
+	size_t baseline; /* who.n: there is none */
 	unsigned rounds, pass_ms;
 	bool build_batch;
 	double *values; /* see value_at */
@@ -94,7 +87,7 @@ struct compare {
 /* The values of one contender in one measure, a round each. */
 static double *value_at(const struct compare *c, size_t threads, size_t contender, size_t measure)
 {
-	return c->values + ((threads * c->n + contender) * MEASURES + measure) * c->rounds;
+	return c->values + ((threads * c->who.n + contender) * MEASURES + measure) * c->rounds;
 }
 
 static unsigned threads_at(const struct compare *c, size_t i)
@@ -126,60 +119,6 @@ static void help(FILE *f)
 		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
 	cli_help_common(f);
 	cli_help_knobs(f);
-}
-
-static struct contender *add_contender(struct compare *c, const struct engine *engine,
-				       const char *label)
-{
-	c->contenders = realloc(c->contenders, (c->n + 1) * sizeof *c->contenders);
-	if (!c->contenders)
-		cli_fail("out of memory");
-	struct contender *new = &c->contenders[c->n++];
-	*new = (struct contender){.engine = engine, .config = c->common.config};
-	snprintf(new->label, sizeof new->label, "%s", label);
-	return new;
-}
-
-static void add_variant(struct compare *c, const char *text)
-{
-	char label[80];
-	struct cli_list pairs = cli_list_parse("--variant", text);
-	/* In a CSV cell a comma would need quotes. */
-	snprintf(label, sizeof label, "cistern %s", text);
-	for (char *comma; (comma = strchr(label, ',')) != NULL;)
-		*comma = ' ';
-	struct contender *new = add_contender(c, &engine_cistern, label);
-	for (size_t i = 0; i < pairs.n; i++)
-		cli_knob_pair(&new->config, "--variant", pairs.items[i]);
-	cli_list_free(&pairs);
-}
-
-static void add_engines(struct compare *c, const char *list)
-{
-	if (!list) {
-		for (size_t i = 1; engine_at(i); i++)
-			add_contender(c, engine_at(i), engine_at(i)->name);
-		return;
-	}
-	struct cli_list names = cli_list_parse("--engines", list);
-	for (size_t i = 0; i < names.n; i++) {
-		const struct engine *engine = engine_named(names.items[i]);
-		if (!engine)
-			cli_usage("--engines: this build has no '%.80s' (--help lists them)",
-				  names.items[i]);
-		if (engine != &engine_cistern)
-			add_contender(c, engine, engine->name);
-	}
-	cli_list_free(&names);
-}
-
-static void find_baseline(struct compare *c, const char *name)
-{
-	for (c->baseline = 0; c->baseline < c->n; c->baseline++)
-		if (strcmp(c->contenders[c->baseline].engine->name, name ? name : "stringmap") == 0)
-			return;
-	if (name)
-		cli_usage("--baseline: '%.80s' does not take part", name);
 }
 
 static void parse(struct compare *c, int argc, char **argv)
@@ -235,12 +174,12 @@ static void parse(struct compare *c, int argc, char **argv)
 		c->common.corpus.count = 20000;
 
 	if (nvariants == 0)
-		add_contender(c, &engine_cistern, "cistern");
+		contender_add(&c->who, &c->common, &engine_cistern, "cistern");
 	for (size_t i = 0; i < nvariants; i++)
-		add_variant(c, variants[i]);
+		contender_add_variant(&c->who, &c->common, variants[i]);
 	free(variants);
-	add_engines(c, engines);
-	find_baseline(c, baseline);
+	contender_add_engines(&c->who, &c->common, engines);
+	c->baseline = contender_baseline(&c->who, baseline);
 	c->threads = cli_list_parse("--threads", threads);
 	for (size_t i = 0; i < c->threads.n; i++)
 		threads_at(c, i);
@@ -250,7 +189,7 @@ static void parse(struct compare *c, int argc, char **argv)
 
 static bool run_one(struct compare *c, size_t threads, size_t contender, unsigned round)
 {
-	const struct contender *who = &c->contenders[contender];
+	const struct contender *who = &c->who.items[contender];
 	struct workload w = {.engine = who->engine,
 			     .corpus = &c->corpus,
 			     .config = who->config,
@@ -268,12 +207,12 @@ static bool run_one(struct compare *c, size_t threads, size_t contender, unsigne
 static bool run(struct compare *c)
 {
 	struct harness_progress progress;
-	harness_progress_start(&progress, "measurement", c->threads.n * c->n * c->rounds);
+	harness_progress_start(&progress, "measurement", c->threads.n * c->who.n * c->rounds);
 	for (unsigned round = 0; round < c->rounds; round++) {
 		for (size_t t = 0; t < c->threads.n; t++) {
-			for (size_t i = 0; i < c->n; i++) {
+			for (size_t i = 0; i < c->who.n; i++) {
 				/* Who comes first may find a colder or a quieter machine. */
-				size_t contender = round % 2 ? c->n - 1 - i : i;
+				size_t contender = round % 2 ? c->who.n - 1 - i : i;
 				if (!run_one(c, t, contender, round)) {
 					harness_progress_end(&progress);
 					return false;
@@ -302,7 +241,7 @@ static void print_row(struct report *r, const struct compare *c, size_t t, size_
 	if (!series)
 		cli_fail("out of memory");
 	double *own = series, *other = own + c->rounds, *ratio = other + c->rounds;
-	bool paired = c->baseline < c->n;
+	bool paired = c->baseline < c->who.n;
 	char hash[20];
 	snprintf(hash, sizeof hash, "%016" PRIx64, c->corpus.hash);
 
@@ -318,13 +257,13 @@ static void print_row(struct report *r, const struct compare *c, size_t t, size_
 	struct harness_spread d = harness_spread_of(ratio, c->rounds);
 	struct report_value row[] = {
 	    {.count = threads_at(c, t)},
-	    {.text = c->contenders[i].label},
+	    {.text = c->who.items[i].label},
 	    {.text = measures[m].name},
 	    {.text = measures[m].unit},
 	    {.number = a.median},
 	    {.number = a.q1},
 	    {.number = a.q3},
-	    {.number = b.median, .missing = c->baseline >= c->n},
+	    {.number = b.median, .missing = c->baseline >= c->who.n},
 	    {.number = d.median, .missing = !paired},
 	    {.number = d.q1, .missing = !paired},
 	    {.number = d.q3, .missing = !paired},
@@ -343,11 +282,11 @@ int main(int argc, char **argv)
 	parse(&c, argc, argv);
 	corpus_load(&c.corpus, &c.common.corpus);
 	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else. */
-	if (c.baseline == c.n)
+	if (c.baseline == c.who.n)
 		cli_warn("no ratios: %s", engine_named("stringmap")
 					      ? "stringmap does not take part"
 					      : "this build has no stringmap (install llvm-19-dev)");
-	c.values = calloc(c.threads.n * c.n * MEASURES * c.rounds, sizeof *c.values);
+	c.values = calloc(c.threads.n * c.who.n * MEASURES * c.rounds, sizeof *c.values);
 	if (!c.values)
 		cli_fail("out of memory");
 	if (!run(&c))
@@ -357,22 +296,22 @@ int main(int argc, char **argv)
 	    report_open(c.common.format, "compare", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &c.corpus);
-	for (size_t i = 0; i < c.n; i++)
-		report_fact(r, c.contenders[i].label, "%s", c.contenders[i].engine->about);
+	for (size_t i = 0; i < c.who.n; i++)
+		report_fact(r, c.who.items[i].label, "%s", c.who.items[i].engine->about);
 	report_fact(r, "work",
 		    "build: %s, thread t of T takes the t-th part of the corpus; hit, batch_hit, "
 		    "find_miss: every thread all of it",
 		    c.build_batch ? "in batches" : "single calls");
 	for (size_t t = 0; t < c.threads.n; t++)
-		for (size_t i = 0; i < c.n; i++)
-			for (size_t m = 0; m < MEASURES && (i != c.baseline || c.n == 1); m++)
+		for (size_t i = 0; i < c.who.n; i++)
+			for (size_t m = 0; m < MEASURES && (i != c.baseline || c.who.n == 1); m++)
 				print_row(r, &c, t, i, m);
-	if (c.baseline < c.n)
+	if (c.baseline < c.who.n)
 		report_note(
 		    r,
 		    "# ratio: over %s within each round, median and quartiles of %u; above 1 is "
 		    "faster for M/s, below 1 is smaller for MiB",
-		    c.contenders[c.baseline].label, c.rounds);
+		    c.who.items[c.baseline].label, c.rounds);
 	report_close(r);
 	cli_end(&c.common);
 	return cli_finish();
