@@ -222,7 +222,7 @@ static bool same_setting(const struct plan_point *a, const struct plan_point *b)
 	return same(a, &other);
 }
 
-/* The defaults are the last points that were added: those from first_default on. */
+/* Numbers the settings of the points that are left. */
 static void find_settings(struct plan *plan, const struct plan_point *defaults, size_t ndefaults)
 {
 	plan->settings = calloc(plan->n, sizeof *plan->settings);
@@ -245,6 +245,36 @@ static void find_settings(struct plan *plan, const struct plan_point *defaults, 
 
 /* ---- the whole */
 
+static void compared_threads(struct plan *plan, const struct cli_list *list)
+{
+	if (list->n > PLAN_THREADS)
+		cli_usage("--threads: more than %d numbers", PLAN_THREADS);
+	for (size_t i = 0; i < list->n; i++)
+		plan->threads[plan->nthreads++] = threads_of(list->items[i]);
+}
+
+/* The defaults of every engine that takes part, behind the other points. */
+static void add_defaults(struct plan *plan, const struct cli_common *common)
+{
+	size_t before = plan->n;
+	const struct engine *engine;
+	struct lists none = {0};
+	char text[16 * PLAN_THREADS];
+	size_t used = 0;
+	for (size_t i = 0; i < plan->nthreads; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", i ? "," : "",
+					 plan->threads[i]);
+	set_list(&none, AXIS_THREADS, text);
+	for (size_t e = 0; (engine = engine_at(e)) != NULL; e++) {
+		bool part = false;
+		for (size_t i = 0; i < before; i++)
+			part |= plan->points[i].engine == engine;
+		if (part)
+			multiply(plan, common, engine, &none);
+	}
+	cli_list_free(&none.of[AXIS_THREADS]);
+}
+
 void plan_make(struct plan *plan, const struct cli_common *common, enum plan_mode mode,
 	       const char *const given[AXES_MAX])
 {
@@ -261,25 +291,14 @@ void plan_make(struct plan *plan, const struct cli_common *common, enum plan_mod
 			if (given[a])
 				set_list(&lists, a, given[a]);
 		add_block(plan, common, &lists, product);
+		if (i == 0)
+			compared_threads(plan, &lists.of[AXIS_THREADS]);
 		for (size_t a = 0; a < axes_n; a++)
-			if (i == 0 && a == AXIS_THREADS)
-				plan->threads = lists.of[a];
-			else
-				cli_list_free(&lists.of[a]);
+			cli_list_free(&lists.of[a]);
 	}
 
-	/* The defaults of every engine that takes part. */
 	size_t before = plan->n;
-	const struct engine *engine;
-	for (size_t e = 0; (engine = engine_at(e)) != NULL; e++) {
-		struct lists none = {0};
-		bool part = false;
-		none.of[AXIS_THREADS] = plan->threads;
-		for (size_t i = 0; i < before; i++)
-			part |= plan->points[i].engine == engine;
-		if (part)
-			multiply(plan, common, engine, &none);
-	}
+	add_defaults(plan, common);
 	resolve(plan);
 	size_t ndefaults = plan->n - before;
 	struct plan_point *defaults = malloc((ndefaults + 1) * sizeof *defaults);
@@ -295,7 +314,6 @@ void plan_free(struct plan *plan)
 {
 	free(plan->points);
 	free(plan->settings);
-	cli_list_free(&plan->threads);
 	memset(plan, 0, sizeof *plan);
 }
 

@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "sweep_axes.h"
 
+enum { PLAN_THREADS = 64 };
 enum plan_mode { PLAN_QUICK, PLAN_STANDARD, PLAN_FULL };
 
 struct plan_point {
@@ -34,7 +35,8 @@ struct plan {
 	size_t n;
 	struct plan_setting *settings;
 	size_t nsettings;
-	struct cli_list threads; /* of the first block: what settings are compared with */
+	unsigned threads[PLAN_THREADS]; /* of the first block: what settings are compared with */
+	size_t nthreads;
 };
 
 /*
