@@ -212,6 +212,8 @@ void page_table_begin(struct page *p, const char *caption, const struct page_col
 	fputs("</caption>\n<thead><tr>", p->f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(p->f, "<th scope=\"col\"%s>", columns[i].number ? " class=\"number\"" : "");
+		if (columns[i].part)
+			fprintf(p->f, "<i class=\"part-%u\"></i>", columns[i].part);
 		rich(p->f, columns[i].name);
 		if (columns[i].unit) {
 			fputs("<small>", p->f);
@@ -274,26 +276,29 @@ void page_fold_end(struct page *p)
 	fputs("</details>\n", p->f);
 }
 
-bool page_figure(struct page *p, const char *folder, const char *file, const char *title,
-		 const char *caption)
+void page_figures_begin(struct page *p)
+{
+	fputs("<div class=\"figures\">\n", p->f);
+}
+
+void page_figure(struct page *p, const char *folder, const char *file, const char *title,
+		 const char *caption, bool wide)
 {
 	char path[4096], prefix[32];
 	snprintf(path, sizeof path, "%s/%s.svg", folder, file);
-	snprintf(prefix, sizeof prefix, "f%zu-", p->figures + 1);
-	fputs("<figure>\n<div class=\"scroll\" tabindex=\"0\">\n", p->f);
-	bool there = svg_inline(p->f, path, prefix, title);
-	if (!there)
+	snprintf(prefix, sizeof prefix, "f%zu-", ++p->figures);
+	fprintf(p->f, "<figure%s>\n<div class=\"scroll\" tabindex=\"0\">\n",
+		wide ? " class=\"wide\"" : "");
+	if (!svg_inline(p->f, path, prefix, title))
 		fputs("<p>This picture could not be drawn: gnuplot is missing.</p>\n", p->f);
 	fputs("</div>\n<figcaption><b>", p->f);
 	rich(p->f, title);
 	fputs(".</b> ", p->f);
 	rich(p->f, caption);
 	fputs("</figcaption>\n</figure>\n", p->f);
-	p->figures += there;
-	return there;
 }
 
-size_t page_figures(const struct page *p)
+void page_figures_end(struct page *p)
 {
-	return p->figures;
+	fputs("</div>\n", p->f);
 }

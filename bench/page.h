@@ -47,7 +47,8 @@ void page_list_end(struct page *p);
 /* A table that scrolls by itself where it is wide. A unit stands under its column's name. */
 struct page_column {
 	const char *name, *unit;
-	bool number; /* to the right */
+	bool number;   /* to the right */
+	unsigned part; /* the part of a bar that it is the figure of, from 1 on; 0: none */
 };
 void page_table_begin(struct page *p, const char *caption, const struct page_column *columns,
 		      size_t n);
@@ -61,9 +62,11 @@ void page_table_end(struct page *p);
 void page_fold_begin(struct page *p, const char *summary);
 void page_fold_end(struct page *p);
 
-/* A picture of a folder, drawn into the page; and how many there are. */
-bool page_figure(struct page *p, const char *folder, const char *file, const char *title,
-		 const char *caption);
-size_t page_figures(const struct page *p);
+/* Pictures of a folder, drawn into the page: beside each other where there is room, wide ones by
+ * themselves. */
+void page_figures_begin(struct page *p);
+void page_figure(struct page *p, const char *folder, const char *file, const char *title,
+		 const char *caption, bool wide);
+void page_figures_end(struct page *p);
 
 #endif /* BENCH_PAGE_H */

@@ -100,15 +100,16 @@ static void begin(FILE *f, const char *title, const char *xlabel, const char *yl
 	fprintf(f, "set tics textcolor rgb '#%06x' scale 0\n", plot_colors[PLOT_SOFT].light);
 }
 
-/* Draws what the script's variable "picture" holds, into both kinds of file. */
+/* Draws what the script's variable "picture" holds, into both kinds of file. The SVG is for pages,
+ * which have the title beside it. */
 static void draw(FILE *f, const char *file, unsigned width, unsigned height)
 {
 	static const char *const terminals[][2] = {{"pngcairo", "png"}, {"svg", "svg"}};
 	for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
 		fprintf(f,
-			"set terminal %s size %u,%u font 'sans,%u' noenhanced background "
+			"%sset terminal %s size %u,%u font 'sans,%u' noenhanced background "
 			"'#%06x'\nset output ",
-			terminals[i][0], width, height, i ? 13 : 10,
+			i ? "unset title\n" : "", terminals[i][0], width, height, i ? 13 : 10,
 			plot_colors[PLOT_PAPER].light);
 		char name[512];
 		snprintf(name, sizeof name, "%s.%s", file, terminals[i][1]);
@@ -119,7 +120,7 @@ static void draw(FILE *f, const char *file, unsigned width, unsigned height)
 
 /* ---- heat maps */
 
-enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_TOP = 62, MAP_BOTTOM = 58 };
+enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_TOP = 40, MAP_BOTTOM = 58 };
 
 /* Where a value lies between the least and the most, as a ratio where they are far apart. */
 struct scale {
@@ -273,20 +274,21 @@ static void ticks(FILE *f, const struct plot_xy *plot)
 				fprintf(f, "%s'%g' %g", comma, plot->series[s].x[i],
 					plot->series[s].x[i]);
 		fprintf(f, ")\nset xrange [%g:%g]\n", least / 1.15, most * 1.15);
-	} else if (plot->log_x && least > 0) {
-		static const double steps[] = {1, 1.5, 2, 3, 5, 7};
-		bool fine = most < 20 * least;
+	} else if (plot->log_x && least > 0 && most > 4 * least) {
+		static const double steps[] = {1, 2, 5};
 		fputs("set logscale x\nset xtics (", f);
 		for (double ten = pow(10, floor(log10(least))); ten <= most; ten *= 10)
 			for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
 				double at = ten * steps[k];
-				bool coarse = k % 2 == 0;
-				if (at < least / 1.1 || at > most * 1.15 || !(fine || coarse))
+				if (at < least / 1.1 || at > most * 1.15)
 					continue;
 				fprintf(f, "%s'%g' %g", comma, at, at);
 				comma = ", ";
 			}
 		fprintf(f, ")\nset xrange [%g:%g]\n", least / 1.12, most * 1.25);
+	} else {
+		double margin = 0.06 * (most - least) + 1e-9;
+		fprintf(f, "set xrange [%g:%g]\n", least - margin, most + 2 * margin);
 	}
 }
 
@@ -333,7 +335,8 @@ void plot_xy(struct plotter *p, const struct plot_xy *plot)
 	begin(f, plot->title, plot->xlabel, plot->ylabel);
 	fprintf(f,
 		"set border 0\nset grid linewidth 1 linetype 1 linecolor rgb '#%06x'\n"
-		"set key below center horizontal textcolor rgb '#%06x'\nset rmargin 4\n",
+		"set key above left horizontal Left reverse samplen 2 width 2 textcolor rgb '#%06x'\n"
+		"set rmargin 4\n",
 		plot_colors[PLOT_GRID].light, plot_colors[PLOT_INK].light);
 	ticks(f, plot);
 	if (plot->from_zero)

@@ -51,13 +51,18 @@ static struct harness_spread score_ratio(const struct recommend_option *a,
 	return spread;
 }
 
-bool recommend_clearly_better(const struct recommend_option *a, const struct recommend_option *b)
+bool recommend_clearly_better(const struct recommend_option *a, const struct recommend_option *b,
+			      double noise)
 {
 	if (a->rounds < 2 || b->rounds < 2)
 		return false;
+	size_t n = b->rounds < a->rounds ? b->rounds : a->rounds, behind = 0;
+	for (size_t i = 0; i < n; i++)
+		behind += recommend_score(a->speed[i], a->memory[i]) <=
+			  recommend_score(b->speed[i], b->memory[i]);
 	struct harness_spread ratio = score_ratio(a, b);
-	return ratio.q1 > 1 && ratio.median - 1 > margin &&
-	       ratio.median - 1 > ratio.q3 - ratio.q1;
+	double gain = ratio.median - 1;
+	return 8 * behind <= n && gain > margin && gain > ratio.q3 - ratio.q1 && gain > noise;
 }
 
 size_t recommend_contenders(const struct recommend_option *options, size_t n, size_t *out,
@@ -83,7 +88,22 @@ size_t recommend_contenders(const struct recommend_option *options, size_t n, si
 	return used;
 }
 
-struct recommend_choice recommend_choose(const struct recommend_option *options, size_t n)
+/* Negative where a comes before b. Options that are the same in both are told apart by their place,
+ * so that none is passed over. */
+static int outwards(const struct recommend_option *a, const struct recommend_option *b)
+{
+	double x = score_ratio(a, NULL).median, y = score_ratio(b, NULL).median;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	if (x != y && !isnan(x) && !isnan(y))
+		return x > y ? -1 : 1;
+	if (isnan(x) != isnan(y))
+		return isnan(x) ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+struct recommend_choice recommend_choose(const struct recommend_option *options, size_t n,
+					 double noise)
 {
 	struct recommend_choice choice = {0, 0, {1, 1, 1}};
 	double highest = -1;
@@ -94,12 +114,20 @@ struct recommend_choice recommend_choose(const struct recommend_option *options,
 			choice.best = i;
 		}
 	}
-	choice.chosen = choice.best;
-	for (size_t i = 0; i < n; i++)
-		if (options[i].distance < options[choice.chosen].distance &&
-		    options[i].rounds > 0 &&
-		    !recommend_clearly_better(&options[choice.best], &options[i]))
-			choice.chosen = i;
+	/* From near to far, of equally near ones the better one first. */
+	const struct recommend_option *last = NULL;
+	for (;;) {
+		size_t next = n;
+		for (size_t i = 0; i < n; i++)
+			if ((!last || outwards(last, &options[i]) < 0) &&
+			    (next == n || outwards(&options[i], &options[next]) < 0))
+				next = i;
+		if (next == n)
+			break;
+		if (!last || recommend_clearly_better(&options[next], &options[choice.chosen], noise))
+			choice.chosen = next;
+		last = &options[next];
+	}
 	choice.gain = score_ratio(&options[choice.best], &options[choice.chosen]);
 	return choice;
 }

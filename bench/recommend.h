@@ -7,9 +7,13 @@
  * as much as 3% of memory: memory between settings differs by factors, speed by percents.
  *
  * One option is clearly better than another one if the ratio of their scores in the same round is
- * above 1 in three rounds of four, and its median is above 1 by more than 3% and by more than the
- * distance between its quartiles. A single round tells nothing apart. What is chosen is the option
- * nearest to the defaults than which the one with the highest score is not clearly better.
+ * above 1 in seven rounds of eight (in all of less than eight), and its median is above 1 by more
+ * than 3%, by more than the distance between its quartiles, and by more than the noise: how far
+ * apart the rounds of one and the same option lie. A single round tells nothing apart.
+ *
+ * The options are gone through from the defaults outwards, and one takes the place of what was
+ * chosen so far only if it is clearly better: what lies within the scatter of something nearer to
+ * the defaults is never chosen.
  */
 #ifndef BENCH_RECOMMEND_H
 #define BENCH_RECOMMEND_H
@@ -42,9 +46,11 @@ double recommend_score(double speed, double memory);
 size_t recommend_contenders(const struct recommend_option *options, size_t n, size_t *out,
 			    size_t room);
 
-bool recommend_clearly_better(const struct recommend_option *a, const struct recommend_option *b);
+bool recommend_clearly_better(const struct recommend_option *a, const struct recommend_option *b,
+			      double noise);
 
 /* n is at least 1. */
-struct recommend_choice recommend_choose(const struct recommend_option *options, size_t n);
+struct recommend_choice recommend_choose(const struct recommend_option *options, size_t n,
+					 double noise);
 
 #endif /* BENCH_RECOMMEND_H */

@@ -223,11 +223,17 @@ static bool measure(struct sweep *s, size_t i, unsigned round)
 	return true;
 }
 
+/* Every other round goes backwards, so that no place in a round is anyone's for good. */
+static size_t in_turn(size_t i, size_t n, unsigned round)
+{
+	return round % 2 ? n - 1 - i : i;
+}
+
 static bool run_rounds(struct sweep *s)
 {
 	for (unsigned round = 0; round < s->rounds; round++)
 		for (size_t i = 0; i < s->plan.n; i++)
-			if (!measure(s, i, round))
+			if (!measure(s, in_turn(i, s->plan.n, round), round))
 				return false;
 	return true;
 }
@@ -240,8 +246,9 @@ static bool run_again(struct sweep *s)
 	for (unsigned round = s->rounds; round < s->rounds + s->again; round++)
 		for (size_t k = 0; k < n; k++)
 			for (size_t t = 0; t < s->plan.nthreads; t++) {
-				size_t point = plan_point_of(&s->plan, settings[k],
-							     s->plan.threads[t]);
+				size_t point =
+				    plan_point_of(&s->plan, settings[in_turn(k, n, round)],
+						  s->plan.threads[t]);
 				if (point != SIZE_MAX && !measure(s, point, round))
 					return false;
 			}

@@ -144,6 +144,20 @@ static void fill_figures(struct choice *choice, const struct results *r)
 	free(front);
 }
 
+/* The distance of the quartiles of a setting's own speed, as a part of the median. */
+static double noise_of(const struct results *r, size_t setting, unsigned first)
+{
+	unsigned n = results_rounds(r, setting);
+	double *speeds = room(n, sizeof *speeds);
+	for (unsigned round = first; round < n; round++)
+		speeds[round - first] = results_speed(r, setting, SIZE_MAX, round);
+	struct harness_spread spread = {1, 1, 1};
+	if (n > first)
+		spread = harness_spread_of(speeds, n - first);
+	free(speeds);
+	return (spread.q3 - spread.q1) / spread.median;
+}
+
 void choice_make(struct choice *choice, const struct results *r, unsigned first)
 {
 	*choice = (struct choice){.base = plan_default_of(r->plan, &engine_cistern)};
@@ -155,10 +169,18 @@ void choice_make(struct choice *choice, const struct results *r, unsigned first)
 	choice->rounds = results_rounds(r, choice->base) - first;
 	choice->of = room(r->plan->nsettings, sizeof *choice->of);
 	struct options o = options_of(r, choice->base, first);
-	struct recommend_choice c = recommend_choose(o.of, o.n);
+	choice->noise = noise_of(r, choice->base, first);
+	struct recommend_choice c = recommend_choose(o.of, o.n, choice->noise);
 	choice->chosen = o.setting[c.chosen];
 	choice->best = o.setting[c.best];
 	choice->gain = c.gain;
+	struct series *chosen = &o.series[c.chosen];
+	choice->speed = choice->memory = (struct harness_spread){NAN, NAN, NAN};
+	if (chosen->rounds) {
+		/* Sorts them: the options are not asked any more. */
+		choice->speed = harness_spread_of(chosen->speed, chosen->rounds);
+		choice->memory = harness_spread_of(chosen->memory, chosen->rounds);
+	}
 	options_free(&o);
 	fill_figures(choice, r);
 }
@@ -219,8 +241,9 @@ void choice_effect(const struct choice *choice, char *out, size_t size)
 		snprintf(out, size,
 			 "Against the defaults of the library: %.2f times the speed (quartiles %.2f "
 			 "to %.2f) and %.2f times the memory (%.2f to %.2f), %.2f MiB for %.2f MiB.",
-			 f->speed.median, f->speed.q1, f->speed.q3, f->memory.median, f->memory.q1,
-			 f->memory.q3, f->added / 1048576,
+			 choice->speed.median, choice->speed.q1, choice->speed.q3,
+			 choice->memory.median, choice->memory.q1, choice->memory.q3,
+			 f->added / 1048576,
 			 choice->of[choice->base].added / 1048576);
 }
 
@@ -236,15 +259,16 @@ void choice_reason(const struct results *r, const struct choice *choice, char *o
 		snprintf(out, size, "No other setting has a higher score in %s.", measured);
 	else if (choice->best == choice->chosen)
 		snprintf(out, size,
-			 "It has the highest score, and those nearer to the defaults are behind it by "
+			 "It has the highest score, and what is nearer to the defaults is behind it by "
 			 "more than the spread of %s.",
 			 measured);
 	else
 		snprintf(out, size,
-			 "The highest score has %s, %.2f times this one's (quartiles %.2f to %.2f in "
-			 "%s): too little, or within the spread, so the setting nearer to the "
-			 "defaults stays.",
-			 best, choice->gain.median, choice->gain.q1, choice->gain.q3, measured);
+			 "%s has %.2f times this one's score (quartiles %.2f to %.2f in %s, in which "
+			 "the defaults themselves varied by %.0f%%): that is not clearly more, so the "
+			 "setting nearer to the defaults stays.",
+			 best, choice->gain.median, choice->gain.q1, choice->gain.q3, measured,
+			 100 * choice->noise);
 }
 
 static const struct choice *sorted_choice; /* qsort hands nothing on */

@@ -22,6 +22,8 @@ struct choice {
 	size_t chosen, best;
 	struct harness_spread gain; /* as in recommend_choice */
 	unsigned rounds;            /* that it rests on */
+	double noise;               /* how far the base's own speed varied between them */
+	struct harness_spread speed, memory; /* of the chosen one in them, against the base */
 	struct choice_figures {
 		bool known;                        /* measured with all numbers of threads */
 		struct harness_spread speed;       /* against the base */

@@ -42,11 +42,13 @@ static double median(const struct results *r, size_t point, unsigned measure)
 static void figures_of(struct page *p, const char *folder, const struct sweep_page *s,
 		       enum picture_kind kind)
 {
+	page_figures_begin(p);
 	for (size_t i = 0; i < s->pictures->n; i++) {
 		const struct picture *one = &s->pictures->of[i];
 		if (one->kind == kind)
-			page_figure(p, folder, one->file, one->title, one->caption);
+			page_figure(p, folder, one->file, one->title, one->caption, one->wide);
 	}
+	page_figures_end(p);
 }
 
 /* A figure, or a dash where there is none. */
@@ -83,16 +85,16 @@ static void setting_row(struct page *p, const struct sweep_page *s, size_t setti
 	cell(p, f->added / 1048576, 2);
 	cell(p, f->memory.median, 2);
 	cell(p, f->speed.median, 2);
-	cell_quartiles(p, &f->speed, results_rounds(s->results, setting));
+	cell_quartiles(p, &f->speed, setting == c->base ? 0 : results_rounds(s->results, setting));
 	page_row_end(p);
 }
 
 static void front_table(struct page *p, const struct sweep_page *s)
 {
 	static const struct page_column columns[] = {
-	    {"Setting", NULL, false},         {"", NULL, false},
-	    {"Memory added", "MiB", true},    {"Memory", "\xC3\x97 defaults", true},
-	    {"Speed", "\xC3\x97 defaults", true}, {"Quartiles of speed", NULL, true},
+	    {"Setting", NULL, false, 0},         {"", NULL, false, 0},
+	    {"Memory added", "MiB", true, 0},    {"Memory", "\xC3\x97 defaults", true, 0},
+	    {"Speed", "\xC3\x97 defaults", true, 0}, {"Quartiles of speed", NULL, true, 0},
 	};
 	const struct choice *c = s->choice;
 	size_t *front, n = choice_front(s->results, c, &front);
@@ -179,9 +181,9 @@ static size_t only_difference(const struct plan *plan, size_t setting, size_t ba
 static void knobs(struct page *p, const struct sweep_page *s)
 {
 	static const struct page_column columns[] = {
-	    {"Knob", NULL, false},           {"Value", NULL, true},
-	    {"Speed", "\xC3\x97 defaults", true}, {"Quartiles of speed", NULL, true},
-	    {"Memory", "\xC3\x97 defaults", true}, {"Memory added", "MiB", true},
+	    {"Knob", NULL, false, 0},           {"Value", NULL, true, 0},
+	    {"Speed", "\xC3\x97 defaults", true, 0}, {"Quartiles of speed", NULL, true, 0},
+	    {"Memory", "\xC3\x97 defaults", true, 0}, {"Memory added", "MiB", true, 0},
 	};
 	const struct plan *plan = s->results->plan;
 	const struct choice *c = s->choice;
@@ -207,7 +209,8 @@ static void knobs(struct page *p, const struct sweep_page *s)
 				page_cell(p, "`%s`", axes[a].key);
 				page_cell(p, "%s", values[v]);
 				cell(p, f->speed.median, 2);
-				cell_quartiles(p, &f->speed, results_rounds(s->results, k));
+				cell_quartiles(p, &f->speed,
+					       k == c->base ? 0 : results_rounds(s->results, k));
 				cell(p, f->memory.median, 2);
 				cell(p, f->added / 1048576, 2);
 				page_row_end(p);
@@ -257,6 +260,7 @@ static void memory(struct page *p, const struct sweep_page *s)
 {
 	const struct plan *plan = s->results->plan;
 	struct page_column columns[MEASURES + 4];
+	unsigned part = 0;
 	size_t n = 0;
 	double most = 1;
 	page_section(p, &sections[MEMORY]);
@@ -264,14 +268,14 @@ static void memory(struct page *p, const struct sweep_page *s)
 		       "Resident memory that was added, split by the engine's own account of it. "
 		       "Untouched memory is committed but not resident: it is in no sum. The bars have "
 		       "one scale; their parts are in the order of the columns.");
-	columns[n++] = (struct page_column){"Engine and setting", NULL, false};
-	columns[n++] = (struct page_column){"Added", "MiB", true};
+	columns[n++] = (struct page_column){"Engine and setting", NULL, false, 0};
+	columns[n++] = (struct page_column){"Added", "MiB", true, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT)
 			columns[n++] = (struct page_column){strchr(measures[m].name, '_') + 1,
-							    "MiB", true};
-	columns[n++] = (struct page_column){"untouched", "MiB", true};
-	columns[n++] = (struct page_column){"strings | tables | slack | others", NULL, false};
+							    "MiB", true, ++part};
+	columns[n++] = (struct page_column){"untouched", "MiB", true, 0};
+	columns[n++] = (struct page_column){"", NULL, false, 0};
 	for (size_t k = 0; k < plan->nsettings; k++) {
 		double v = has_memory_row(plan, k)
 			       ? median(s->results, plan_point_of(plan, k, most_threads(plan)),
@@ -297,15 +301,18 @@ static void engines(struct page *p, const struct sweep_page *s)
 	const struct plan *plan = r->plan;
 	struct page_column columns[MEASURES + 4];
 	size_t n = 0;
-	columns[n++] = (struct page_column){"Engine", NULL, false};
-	columns[n++] = (struct page_column){"Threads", NULL, true};
-	for (unsigned m = 0; m <= MEASURE_hot_m_s; m++)
-		columns[n++] = (struct page_column){measures[m].name, NULL, true};
-	columns[n++] = (struct page_column){"Memory added", "MiB", true};
-	columns[n++] = (struct page_column){"A string", "bytes over its text", true};
+	columns[n++] = (struct page_column){"Engine", NULL, false, 0};
+	columns[n++] = (struct page_column){"Threads", NULL, true, 0};
+	char names[MEASURES][32];
+	for (unsigned m = 0; m <= MEASURE_hot_m_s; m++) {
+		snprintf(names[m], sizeof names[m], "%.*s", (int)strcspn(measures[m].name, "_"),
+			 measures[m].name);
+		columns[n++] = (struct page_column){names[m], "M/s", true, 0};
+	}
+	columns[n++] = (struct page_column){"Memory added", "MiB", true, 0};
+	columns[n++] = (struct page_column){"A string", "bytes over its text", true, 0};
 	page_section(p, &sections[ENGINES]);
-	page_table_begin(p, "Each engine with its own defaults; speeds in million a second, all threads "
-			    "together. `cistern-compare` compares engines with more care.",
+	page_table_begin(p, "Each engine with its own defaults, all threads together. `cistern-compare` compares engines with more care.",
 			 columns, n);
 	for (size_t k = 0; k < plan->nsettings; k++)
 		for (unsigned threads = 1; threads <= 1024; threads++) {
@@ -361,8 +368,9 @@ static void reading(struct page *p)
 		       "The score by which one setting is recommended is speed over the cube root of "
 		       "memory: 1%% of speed weighs as much as 3%% of memory. The best by score are "
 		       "measured again in turn with the defaults, and a setting replaces one nearer to "
-		       "the defaults only if it is better by more than 3%% and by more than the "
-		       "distance between the quartiles of those rounds.");
+		       "the defaults only if it is better in seven of eight of those rounds (in all of "
+		       "less than eight), and by more than 3%%, than the distance between the "
+		       "quartiles, and than the defaults' own speed varied.");
 }
 
 static void fact(void *arg, const char *key, const char *text)
@@ -425,14 +433,14 @@ static void all(struct page *p, const struct sweep_page *s)
 	size_t n = 0;
 	for (size_t a = 0; a < axes_n; a++)
 		columns[n++] =
-		    (struct page_column){axes[a].key, NULL, axes[a].type != REPORT_TEXT};
+		    (struct page_column){axes[a].key, NULL, axes[a].type != REPORT_TEXT, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
 		columns[n++] = (struct page_column){
 		    measures[m].name,
 		    measures[m].type == REPORT_BYTES    ? "KiB"
 		    : measures[m].type == REPORT_NUMBER ? "M/s"
 							: NULL,
-		    true};
+		    true, 0};
 	page_section(p, &sections[ALL]);
 	char text[96];
 	snprintf(text, sizeof text, "%zu points, medians of their rounds", plan->n);
@@ -456,24 +464,24 @@ static void all(struct page *p, const struct sweep_page *s)
 
 void sweep_page(const char *folder, const struct sweep_page *s)
 {
-	char path[4096], title[160], lead[512], name[256];
+	char path[4096], lead[1024], name[256], chosen[512] = "";
+	const struct choice *c = s->choice;
 	snprintf(path, sizeof path, "%s/index.html", folder);
-	if (s->choice->made && s->choice->chosen == s->choice->base)
-		snprintf(title, sizeof title, "The defaults of Cistern are right for these strings");
-	else if (s->choice->made)
-		snprintf(title, sizeof title, "Cistern, settled for these strings");
-	else
-		snprintf(title, sizeof title, "A sweep of interners");
-	*name = '\0';
-	if (s->choice->made)
-		choice_name(s->results, s->choice->chosen, name, sizeof name);
+	if (c->made && c->chosen == c->base) {
+		snprintf(chosen, sizeof chosen, "The defaults of the library are right for them.");
+	} else if (c->made) {
+		choice_name(s->results, c->chosen, name, sizeof name);
+		snprintf(chosen, sizeof chosen,
+			 "`%s` has %.2f times the speed of the defaults and %.2f times their memory.",
+			 name, c->speed.median, c->memory.median);
+	}
 	snprintf(lead, sizeof lead,
-		 "%s%s%s%zu distinct strings of mean length %.0f (%.120s), on %u processor%s.",
-		 *name ? "`" : "", name, *name ? "` for " : "", s->corpus->ndistinct,
+		 "%zu distinct strings of mean length %.0f (%.120s), on %u processor%s. %s",
+		 s->corpus->ndistinct,
 		 (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct, s->corpus->name,
-		 harness_cpus(), harness_cpus() == 1 ? "" : "s");
+		 harness_cpus(), harness_cpus() == 1 ? "" : "s", chosen);
 
-	struct page *p = page_open(path, title, lead);
+	struct page *p = page_open(path, "The knobs of Cistern for these strings", lead);
 	page_contents(p, sections, SECTIONS);
 	choose(p, folder, s);
 	page_section(p, &sections[MAPS]);

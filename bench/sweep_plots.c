@@ -95,6 +95,15 @@ static bool same_slice(const struct drawing *d, const struct plan_point *a,
 	return true;
 }
 
+static bool first_of_slice(const struct drawing *d, size_t point)
+{
+	const struct plan *plan = d->r->plan;
+	for (size_t k = 0; k < point; k++)
+		if (same_slice(d, &plan->points[k], &plan->points[point]))
+			return false;
+	return true;
+}
+
 /* The values of an axis that occur with more than one of the other axis in some slice. */
 static size_t grid_values(const struct drawing *d, const struct plan_point *like, size_t axis,
 			  const char ***values)
@@ -156,6 +165,25 @@ static bool add_panel(const struct drawing *d, struct plot_map *map, const struc
 	return true;
 }
 
+/* How far to trust the cells of a slice. */
+static void add_spread(const struct drawing *d, const struct plan_point *like, unsigned measure,
+		       struct picture *picture)
+{
+	const struct plan *plan = d->r->plan;
+	double *parts = room(plan->n, sizeof *parts);
+	size_t n = 0;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct harness_spread s = results_spread(d->r, i, measure);
+		if (same_slice(d, &plan->points[i], like) && d->r->n[i] > 1 && s.median > 0)
+			parts[n++] = (s.q3 - s.q1) / s.median;
+	}
+	if (n > 0)
+		add_text(picture->caption, sizeof picture->caption,
+			 " The quartiles of a cell of %s are %.1f%% apart, as a rule.",
+			 like->engine->name, 100 * harness_spread_of(parts, n).median);
+	free(parts);
+}
+
 static void draw_map(struct drawing *d, const struct plan_point *like, const struct grid *grid,
 		     unsigned measure)
 {
@@ -201,9 +229,11 @@ static void draw_map(struct drawing *d, const struct plan_point *like, const str
 		    point != SIZE_MAX)
 			add_panel(d, &map, grid, &plan->points[point], measure, picture);
 	}
+	picture->wide = map.npanels > 1;
 	if (map.npanels > 1)
 		add_text(picture->caption, sizeof picture->caption,
 			 " All panels have one scale of colours.");
+	add_spread(d, like, measure, picture);
 	plot_heat_map(d->plotter, &map);
 	for (size_t k = 0; k < map.npanels; k++)
 		free((void *)(uintptr_t)map.panels[k].values);
@@ -217,29 +247,31 @@ static bool compared(const struct plan *plan, unsigned threads)
 	return false;
 }
 
-/* The maps of each slice of cistern or, without it, of the engine that comes first. */
+/* The maps of each slice of cistern or, without it, of the engine that comes first. Memory comes
+ * first, and of one number of threads only: it hardly depends on it. */
 static void draw_maps(struct drawing *d)
 {
 	const struct plan *plan = d->r->plan;
 	const struct engine *engine = d->choice->made ? &engine_cistern : plan->points[0].engine;
 	unsigned most = plan->threads[plan->nthreads - 1];
-	for (size_t i = 0; i < plan->n; i++) {
-		const struct plan_point *like = &plan->points[i];
-		bool first = like->engine == engine && compared(plan, like->threads);
-		for (size_t k = 0; k < i && first; k++)
-			first = !same_slice(d, &plan->points[k], like);
-		if (!first)
+	for (unsigned k = 0; k < 2 * MEASURES; k++) {
+		unsigned m = k % MEASURES;
+		bool cost = (measures[m].flags & MEASURE_COST) != 0;
+		if (!(measures[m].flags & MEASURE_MAP) || cost != (k < MEASURES))
 			continue;
-		struct grid grid;
-		grid.nx = grid_values(d, like, d->slab_size, &grid.xnames);
-		grid.ny = grid_values(d, like, d->shards, &grid.ynames);
-		for (unsigned m = 0; m < MEASURES && grid.nx > 1 && grid.ny > 1; m++)
-			/* Memory hardly depends on threads. */
-			if ((measures[m].flags & MEASURE_MAP) &&
-			    (!(measures[m].flags & MEASURE_COST) || like->threads == most))
+		for (size_t i = 0; i < plan->n; i++) {
+			const struct plan_point *like = &plan->points[i];
+			struct grid grid;
+			if (like->engine != engine || !compared(plan, like->threads) ||
+			    (cost && like->threads != most) || !first_of_slice(d, i))
+				continue;
+			grid.nx = grid_values(d, like, d->slab_size, &grid.xnames);
+			grid.ny = grid_values(d, like, d->shards, &grid.ynames);
+			if (grid.nx > 1 && grid.ny > 1)
 				draw_map(d, like, &grid, m);
-		free(grid.xnames);
-		free(grid.ynames);
+			free(grid.xnames);
+			free(grid.ynames);
+		}
 	}
 }
 
@@ -278,13 +310,19 @@ static void draw_front(struct drawing *d)
 					       .x = x + used,
 					       .y = y + used,
 					       .labels = labels};
+	double last = -INFINITY, span = 0;
 	for (size_t i = 0; i < nfront; i++) {
 		const struct plan_point *like = plan->settings[front[i]].like;
+		x[used] = c->of[front[i]].added / 1048576;
+		y[used] = c->of[front[i]].speed.median;
+		/* The front rises: a label needs some height of its own. */
+		for (size_t k = 0; k < used; k++)
+			span = y[k] - y[used] > span ? y[k] - y[used] : span;
 		snprintf(names[i], sizeof *names, "%.20s x %.20s", like->at[d->shards],
 			 like->at[d->slab_size]);
-		labels[i] = names[i];
-		x[used] = c->of[front[i]].added / 1048576;
-		y[used++] = c->of[front[i]].speed.median;
+		labels[i] = y[used] - last > 0.05 * span ? names[i] : NULL;
+		last = labels[i] ? y[used] : last;
+		used++;
 	}
 	nseries += nfront > 0;
 	/* Far from the colours of engines, which come first. */
@@ -309,6 +347,7 @@ static void draw_front(struct drawing *d)
 		y[used++] = f->speed.median;
 	}
 	struct picture *picture = add_picture(d->pictures, PICTURE_FRONT);
+	picture->wide = true;
 	snprintf(picture->file, sizeof picture->file, "front");
 	snprintf(picture->title, sizeof picture->title, "Speed against memory");
 	snprintf(picture->caption, sizeof picture->caption,

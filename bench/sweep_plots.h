@@ -15,6 +15,7 @@ enum picture_kind { PICTURE_FRONT, PICTURE_MAP, PICTURE_THREADS };
 
 struct picture {
 	enum picture_kind kind;
+	bool wide;
 	char file[160]; /* without folder and ending */
 	char title[160];
 	char caption[640]; /* what to see in it */

@@ -128,13 +128,14 @@ static double against(const struct results *r, size_t setting, size_t other, uns
 	unsigned n = 0;
 	for (size_t t = 0; t < r->plan->nthreads; t++) {
 		size_t a = plan_point_of(r->plan, setting, r->plan->threads[t]);
-		size_t b = plan_point_of(r->plan, other, r->plan->threads[t]);
+		size_t b = other == SIZE_MAX ? a : plan_point_of(r->plan, other, r->plan->threads[t]);
 		if (a == SIZE_MAX || b == SIZE_MAX || round >= r->n[a] || round >= r->n[b])
 			return NAN;
 		for (unsigned m = 0; m < MEASURES; m++) {
 			if (memory ? m != MEASURE_added_rss : !(measures[m].flags & MEASURE_SPEED))
 				continue;
-			double x = results_at(r, a, round, m), y = results_at(r, b, round, m);
+			double x = results_at(r, a, round, m);
+			double y = other == SIZE_MAX ? 1 : results_at(r, b, round, m);
 			/* An engine without the call; memory of a few pages that is not measurable. */
 			if (isnan(x) || isnan(y))
 				continue;

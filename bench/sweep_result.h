@@ -105,7 +105,7 @@ struct report_value measure_value(unsigned measure, double value);
  * Speed or memory of a setting in one round against those of the other setting in the same round:
  * the geometric mean over the numbers of threads of the plan and, for speed, over the measures that
  * count as speed. What a machine does to a whole round cancels out. NaN where either was not
- * measured with all numbers of threads.
+ * measured with all numbers of threads. other SIZE_MAX: the mean itself.
  */
 double results_speed(const struct results *r, size_t setting, size_t other, unsigned round);
 double results_memory(const struct results *r, size_t setting, size_t other, unsigned round);

@@ -17,7 +17,7 @@ static const struct recommend_option defaults = {ones, ones, ROUNDS, 0};
 static struct recommend_choice choose(const double *speed, const double *memory)
 {
 	struct recommend_option options[] = {defaults, {speed, memory, ROUNDS, 1}};
-	return recommend_choose(options, 2);
+	return recommend_choose(options, 2, 0);
 }
 
 START_TEST(front_has_what_nothing_beats)
@@ -52,6 +52,22 @@ START_TEST(gain_within_the_spread_is_not)
 }
 END_TEST
 
+START_TEST(gain_within_the_noise_is_not)
+{
+	const double faster[] = {1.20, 1.22, 1.19, 1.21, 1.20};
+	struct recommend_option options[] = {defaults, {faster, ones, ROUNDS, 1}};
+	ck_assert_uint_eq(recommend_choose(options, 2, 0.19).chosen, 1);
+	ck_assert_uint_eq(recommend_choose(options, 2, 0.21).chosen, 0);
+}
+END_TEST
+
+START_TEST(gain_of_most_rounds_only_is_not)
+{
+	const double steady[] = {1.20, 1.20, 1.20, 1.20, 0.99};
+	ck_assert_uint_eq(choose(steady, ones).chosen, 0);
+}
+END_TEST
+
 START_TEST(gain_below_the_margin_is_not)
 {
 	const double steady[] = {1.02, 1.02, 1.02, 1.02, 1.02};
@@ -70,7 +86,7 @@ START_TEST(one_round_tells_nothing_apart)
 {
 	const double faster[] = {2};
 	struct recommend_option options[] = {{ones, ones, 1, 0}, {faster, ones, 1, 1}};
-	ck_assert_uint_eq(recommend_choose(options, 2).chosen, 0);
+	ck_assert_uint_eq(recommend_choose(options, 2, 0).chosen, 0);
 }
 END_TEST
 
@@ -79,9 +95,22 @@ START_TEST(nearest_of_equals_is_chosen)
 	const double a[] = {1.30, 1.31, 1.30, 1.29, 1.30}, b[] = {1.31, 1.32, 1.31, 1.30, 1.31};
 	struct recommend_option options[] = {
 	    {b, ones, ROUNDS, 3}, defaults, {a, ones, ROUNDS, 2}};
-	struct recommend_choice choice = recommend_choose(options, 3);
+	struct recommend_choice choice = recommend_choose(options, 3, 0);
 	ck_assert_uint_eq(choice.best, 0);
 	ck_assert_uint_eq(choice.chosen, 2);
+}
+END_TEST
+
+START_TEST(one_within_the_spread_of_the_best_alone_is_not)
+{
+	/* The far one is clearly better than the defaults; the near one is neither clearly better
+	 * than them nor clearly worse than the far one. */
+	const double near[] = {1.15, 1.35, 0.98, 1.20, 1.10};
+	const double far[] = {1.30, 1.31, 1.30, 1.29, 1.30};
+	struct recommend_option options[] = {
+	    defaults, {near, ones, ROUNDS, 1}, {far, ones, ROUNDS, 2}};
+	ck_assert_uint_eq(recommend_choose(options, 3, 0).chosen, 2);
+	ck_assert_uint_eq(recommend_choose(options, 2, 0).chosen, 0);
 }
 END_TEST
 
@@ -90,7 +119,7 @@ START_TEST(not_measured_is_never_chosen)
 	const double faster[] = {1.20, 1.22, 1.19, 1.21, 1.20};
 	struct recommend_option options[] = {
 	    defaults, {NULL, NULL, 0, 0.5}, {faster, ones, ROUNDS, 1}};
-	ck_assert_uint_eq(recommend_choose(options, 3).chosen, 2);
+	ck_assert_uint_eq(recommend_choose(options, 3, 0).chosen, 2);
 }
 END_TEST
 
@@ -117,10 +146,13 @@ static Suite *make(void)
 	support_add(s, front_has_what_nothing_beats);
 	support_add(s, clear_gain_is_chosen);
 	support_add(s, gain_within_the_spread_is_not);
+	support_add(s, gain_within_the_noise_is_not);
+	support_add(s, gain_of_most_rounds_only_is_not);
 	support_add(s, gain_below_the_margin_is_not);
 	support_add(s, speed_is_not_bought_with_any_memory);
 	support_add(s, one_round_tells_nothing_apart);
 	support_add(s, nearest_of_equals_is_chosen);
+	support_add(s, one_within_the_spread_of_the_best_alone_is_not);
 	support_add(s, not_measured_is_never_chosen);
 	support_add(s, contenders_come_best_first);
 	return s;
