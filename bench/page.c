@@ -207,9 +207,12 @@ void page_table_begin(struct page *p, const char *caption, const struct page_col
 	p->columns = columns;
 	p->ncolumns = n;
 	/* Those who use no mouse scroll what has the focus. */
-	fputs("<div class=\"scroll\" tabindex=\"0\">\n<table>\n<caption>", p->f);
+	/* Not a caption element: that would be as wide as the table and scroll with it. */
+	fputs("<p class=\"caption\">", p->f);
 	rich(p->f, caption);
-	fputs("</caption>\n<thead><tr>", p->f);
+	fputs("</p>\n<div class=\"scroll\" tabindex=\"0\">\n<table aria-label=\"", p->f);
+	page_escape(p->f, caption);
+	fputs("\">\n<thead><tr>", p->f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(p->f, "<th scope=\"col\"%s>", columns[i].number ? " class=\"number\"" : "");
 		if (columns[i].part)

@@ -120,7 +120,7 @@ static void draw(FILE *f, const char *file, unsigned width, unsigned height)
 
 /* ---- heat maps */
 
-enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_TOP = 40, MAP_BOTTOM = 58 };
+enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_TOP = 36, MAP_BOTTOM = 58 };
 
 /* Where a value lies between the least and the most, as a ratio where they are far apart. */
 struct scale {
@@ -280,15 +280,15 @@ static void ticks(FILE *f, const struct plot_xy *plot)
 		for (double ten = pow(10, floor(log10(least))); ten <= most; ten *= 10)
 			for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
 				double at = ten * steps[k];
-				if (at < least / 1.1 || at > most * 1.15)
+				if (at < least / 1.6 || at > most * 1.15)
 					continue;
 				fprintf(f, "%s'%g' %g", comma, at, at);
 				comma = ", ";
 			}
-		fprintf(f, ")\nset xrange [%g:%g]\n", least / 1.12, most * 1.25);
+		fprintf(f, ")\nset xrange [%g:%g]\n", least / 1.6, most * 1.15);
 	} else {
 		double margin = 0.06 * (most - least) + 1e-9;
-		fprintf(f, "set xrange [%g:%g]\n", least - margin, most + 2 * margin);
+		fprintf(f, "set xrange [%g:%g]\n", least - 3 * margin, most + margin);
 	}
 }
 
@@ -324,7 +324,7 @@ static void series(FILE *f, const struct plot_series *s, size_t index)
 	quoted(f, s->name);
 	if (s->labels)
 		fprintf(f,
-			", $data index %zu using 1:2:5 with labels left offset 0.7,-0.7 textcolor "
+			", $data index %zu using 1:2:5 with labels right offset -0.8,0.6 textcolor "
 			"rgb '#%06x' notitle",
 			index, plot_colors[PLOT_INK].light);
 }
@@ -355,7 +355,10 @@ void plot_xy(struct plotter *p, const struct plot_xy *plot)
 	for (size_t s = 0; s < plot->nseries; s++)
 		series(f, &plot->series[s], s);
 	fputs("\"\n", f);
-	draw(f, plot->file, 760, 460);
+	if (plot->small)
+		draw(f, plot->file, 540, 360);
+	else
+		draw(f, plot->file, 760, 460);
 }
 
 /* ---- drawing */

@@ -49,7 +49,7 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map);
 enum plot_style {
 	PLOT_LINES, /* a line through the points, with bars from low to high where they are given */
 	PLOT_POINTS,
-	PLOT_STEPS, /* level up to the next point, and its label beside each point that has one */
+	PLOT_STEPS, /* level up to the next point; labels stand above and to the left of points */
 	PLOT_MARK   /* a ring, larger than a point, with bars */
 };
 
@@ -70,6 +70,7 @@ struct plot_xy {
 	bool log_x;            /* where values are far apart; ticks at 1, 2, 5, 10 ... */
 	bool ticks_at_values;  /* of x, such as numbers of threads */
 	bool from_zero;        /* y begins at 0 */
+	bool small;            /* to stand beside another one */
 	const struct plot_series *series;
 	size_t nseries;
 };

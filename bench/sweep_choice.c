@@ -259,8 +259,8 @@ void choice_reason(const struct results *r, const struct choice *choice, char *o
 		snprintf(out, size, "No other setting has a higher score in %s.", measured);
 	else if (choice->best == choice->chosen)
 		snprintf(out, size,
-			 "It has the highest score, and what is nearer to the defaults is behind it by "
-			 "more than the spread of %s.",
+			 "It has the highest score: it is clearly better than the defaults, and than "
+			 "each nearer setting that is, beyond the spread of %s.",
 			 measured);
 	else
 		snprintf(out, size,

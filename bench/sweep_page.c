@@ -237,11 +237,13 @@ static void memory_row(struct page *p, const struct sweep_page *s, size_t settin
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT) {
 			double v = median(r, point, m);
-			cell(p, v / 1048576, 2);
 			parts[n++] = isnan(v) ? 0 : v / most;
 		}
-	cell(p, median(r, point, MEASURE_untouched) / 1048576, 2);
 	page_cell_bar(p, parts, n);
+	for (unsigned m = 0; m < MEASURES; m++)
+		if (measures[m].flags & MEASURE_SPLIT)
+			cell(p, median(r, point, m) / 1048576, 2);
+	cell(p, median(r, point, MEASURE_untouched) / 1048576, 2);
 	page_row_end(p);
 }
 
@@ -270,12 +272,12 @@ static void memory(struct page *p, const struct sweep_page *s)
 		       "one scale; their parts are in the order of the columns.");
 	columns[n++] = (struct page_column){"Engine and setting", NULL, false, 0};
 	columns[n++] = (struct page_column){"Added", "MiB", true, 0};
+	columns[n++] = (struct page_column){"", NULL, false, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT)
 			columns[n++] = (struct page_column){strchr(measures[m].name, '_') + 1,
 							    "MiB", true, ++part};
 	columns[n++] = (struct page_column){"untouched", "MiB", true, 0};
-	columns[n++] = (struct page_column){"", NULL, false, 0};
 	for (size_t k = 0; k < plan->nsettings; k++) {
 		double v = has_memory_row(plan, k)
 			       ? median(s->results, plan_point_of(plan, k, most_threads(plan)),

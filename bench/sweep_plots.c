@@ -448,6 +448,7 @@ static void draw_threads(struct drawing *d, unsigned measure)
 						      .ylabel = "million a second",
 						      .ticks_at_values = true,
 						      .from_zero = true,
+						      .small = true,
 						      .series = series,
 						      .nseries = n});
 	}
