@@ -42,7 +42,8 @@ void page_escape(FILE *out, const char *text)
 		else if (ch == '\'')
 			fputs("&#39;", out);
 		else if (ch < 0x20 && ch != '\n' && ch != '\t')
-			fputs("\xEF\xBF\xBD", out); /* not allowed in HTML: the replacement character */
+			fputs("\xEF\xBF\xBD",
+			      out); /* not allowed in HTML: the replacement character */
 		else
 			putc(ch, out);
 	}
@@ -108,7 +109,8 @@ struct page *page_open(const char *path, const char *title, const char *lead)
 
 void page_close(struct page *p)
 {
-	fputs(p->section ? "</section>\n</main>\n</body>\n</html>\n" : "</main>\n</body>\n</html>\n",
+	fputs(p->section ? "</section>\n</main>\n</body>\n</html>\n"
+			 : "</main>\n</body>\n</html>\n",
 	      p->f);
 	bool failed = ferror(p->f) != 0;
 	if (fclose(p->f) != 0 || failed)
@@ -130,8 +132,7 @@ void page_contents(struct page *p, const struct page_section *sections, size_t n
 
 void page_section(struct page *p, const struct page_section *section)
 {
-	fprintf(p->f, "%s<section id=\"%s\">\n<h2>", p->section ? "</section>\n" : "",
-		section->id);
+	fprintf(p->f, "%s<section id=\"%s\">\n<h2>", p->section ? "</section>\n" : "", section->id);
 	rich(p->f, section->heading);
 	fputs("</h2>\n", p->f);
 	p->section = true;

@@ -189,7 +189,8 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 		(double)map->ny - 0.5);
 	names(f, 'x', map->xnames, map->nx, map->npanels);
 	names(f, 'y', map->ynames, map->ny, 1);
-	/* One hue each, from light to dark: no eye takes them for each other or for their reverse. */
+	/* One hue each, from light to dark: no eye takes them for each other or for their reverse.
+	 */
 	fprintf(f,
 		"set palette maxcolors 48 defined (0 '%s', 1 '%s', 2 '%s', 3 '%s')\n"
 		"set cbrange [0:1]\nset colorbox user origin screen %.4f,%.4f size screen "
@@ -229,19 +230,17 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 					continue;
 				short_number(text, sizeof text, v);
 				fprintf(f, "%g %zu %.4f %s\n",
-					(double)(i % map->nx) +
-					    (double)k * ((double)map->nx + 0.5),
+					(double)(i % map->nx) + (double)k * ((double)map->nx + 0.5),
 					i / map->nx, at, text);
 				any = true;
 			}
 		/* gnuplot counts no empty block. */
 		fputs(any ? "\n\n" : "-9 -9 0 -\n\n\n", f);
 	}
-	fprintf(f,
-		"END\npicture = \"plot for [i=0:1] $data index i using 1:2:(0.48):(0.47):3 with "
-		"boxxyerror fillstyle solid 1 noborder fillcolor palette, $data index 0 using "
-		"1:2:4 with labels textcolor rgb '#101418', $data index 1 using 1:2:4 with "
-		"labels textcolor rgb '#fdfdfd'\"\n");
+	fprintf(f, "END\npicture = \"plot for [i=0:1] $data index i using 1:2:(0.48):(0.47):3 with "
+		   "boxxyerror fillstyle solid 1 noborder fillcolor palette, $data index 0 using "
+		   "1:2:4 with labels textcolor rgb '#101418', $data index 1 using 1:2:4 with "
+		   "labels textcolor rgb '#fdfdfd'\"\n");
 	draw(f, map->file, (unsigned)width, (unsigned)height);
 }
 
@@ -314,8 +313,7 @@ static void series(FILE *f, const struct plot_series *s, size_t index)
 		fprintf(f, "with steps linewidth 2 linecolor rgb '#%06x'", color);
 		break;
 	case PLOT_MARK:
-		fprintf(f,
-			"with %s linewidth 2 linecolor rgb '#%06x' pointtype 6 pointsize 1.7",
+		fprintf(f, "with %s linewidth 2 linecolor rgb '#%06x' pointtype 6 pointsize 1.7",
 			s->low ? "yerrorbars" : "points", color);
 		break;
 	}
@@ -333,11 +331,12 @@ void plot_xy(struct plotter *p, const struct plot_xy *plot)
 {
 	FILE *f = p->script;
 	begin(f, plot->title, plot->xlabel, plot->ylabel);
-	fprintf(f,
-		"set border 0\nset grid linewidth 1 linetype 1 linecolor rgb '#%06x'\n"
-		"set key above left horizontal Left reverse samplen 2 width 2 textcolor rgb '#%06x'\n"
-		"set rmargin 4\n",
-		plot_colors[PLOT_GRID].light, plot_colors[PLOT_INK].light);
+	fprintf(
+	    f,
+	    "set border 0\nset grid linewidth 1 linetype 1 linecolor rgb '#%06x'\n"
+	    "set key above left horizontal Left reverse samplen 2 width 2 textcolor rgb '#%06x'\n"
+	    "set rmargin 4\n",
+	    plot_colors[PLOT_GRID].light, plot_colors[PLOT_INK].light);
 	ticks(f, plot);
 	if (plot->from_zero)
 		fputs("set yrange [0:]\n", f);

@@ -67,10 +67,10 @@ struct plot_xy {
 	const char *file;
 	const char *title;
 	const char *xlabel, *ylabel;
-	bool log_x;            /* where values are far apart; ticks at 1, 2, 5, 10 ... */
-	bool ticks_at_values;  /* of x, such as numbers of threads */
-	bool from_zero;        /* y begins at 0 */
-	bool small;            /* to stand beside another one */
+	bool log_x;           /* where values are far apart; ticks at 1, 2, 5, 10 ... */
+	bool ticks_at_values; /* of x, such as numbers of threads */
+	bool from_zero;       /* y begins at 0 */
+	bool small;           /* to stand beside another one */
 	const struct plot_series *series;
 	size_t nseries;
 };

@@ -124,7 +124,8 @@ struct recommend_choice recommend_choose(const struct recommend_option *options,
 				next = i;
 		if (next == n)
 			break;
-		if (!last || recommend_clearly_better(&options[next], &options[choice.chosen], noise))
+		if (!last ||
+		    recommend_clearly_better(&options[next], &options[choice.chosen], noise))
 			choice.chosen = next;
 		last = &options[next];
 	}

@@ -402,8 +402,7 @@ void report_note(struct report *r, const char *format, ...)
 		} else if (sink->format == REPORT_CSV) {
 			put_comment(sink->out, "", text);
 		} else {
-			fprintf(sink->out, "%s%s\n", r->nnotes || r->notes_only ? "" : "\n",
-				text);
+			fprintf(sink->out, "%s%s\n", r->nnotes || r->notes_only ? "" : "\n", text);
 		}
 	}
 	r->nnotes++;

@@ -24,7 +24,7 @@ enum { ROW = AXES_MAX * AXIS_TEXT + MEASURES * 32 };
 struct resume {
 	const char *path;
 	int fd;
-	char *text;   /* what was there, its lines ended by NULs */
+	char *text; /* what was there, its lines ended by NULs */
 	char **rows;
 	size_t n;
 };
@@ -225,9 +225,9 @@ void resume_add(struct resume *r, const struct plan_point *point, unsigned round
 	char row[ROW];
 	size_t used = row_key(row, sizeof row, point, round) - 1;
 	for (unsigned m = 0; m < MEASURES; m++)
-		used += (size_t)(isnan(values[m])
-				     ? snprintf(row + used, sizeof row - used, ",")
-				     : snprintf(row + used, sizeof row - used, ",%.17g", values[m]));
+		used += (size_t)(isnan(values[m]) ? snprintf(row + used, sizeof row - used, ",")
+						  : snprintf(row + used, sizeof row - used,
+							     ",%.17g", values[m]));
 	snprintf(row + used, sizeof row - used, "\n");
 	write_all(r, row);
 }

@@ -2,8 +2,8 @@
 /*
  * svg.c - rewrites the SVG of gnuplot for a page. See svg.h.
  *
- * It is no XML parser: it knows what gnuplot 5 and 6 write, attribute by attribute, and leaves alone
- * what it does not know. Text was escaped by gnuplot.
+ * It is no XML parser: it knows what gnuplot 5 and 6 write, attribute by attribute, and leaves
+ * alone what it does not know. Text was escaped by gnuplot.
  */
 #include "svg.h"
 
@@ -142,8 +142,7 @@ bool svg_inline(FILE *out, const char *path, const char *prefix, const char *lab
 	/* As large as it was drawn, so that its text is as large as the page's. */
 	double width = 0;
 	sscanf(box, "%*f %*f %lf", &width);
-	fprintf(out,
-		"<svg viewBox=\"%.*s\" style=\"max-width:%.0fpx\" role=\"img\" aria-label=\"",
+	fprintf(out, "<svg viewBox=\"%.*s\" style=\"max-width:%.0fpx\" role=\"img\" aria-label=\"",
 		(int)strcspn(box, "\""), box, width);
 	page_escape(out, label);
 	fputs("\">", out);

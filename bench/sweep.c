@@ -57,8 +57,8 @@ static void help(FILE *f)
 		"\nWhat to sweep (lists, as in --shards 1,16,256):\n",
 		cli_program);
 	for (size_t a = 0; a < axes_n; a++)
-		fprintf(f, "  --%s LIST%*s%s\n", axes[a].option,
-			17 - (int)strlen(axes[a].option), "", axes[a].help);
+		fprintf(f, "  --%s LIST%*s%s\n", axes[a].option, 17 - (int)strlen(axes[a].option),
+			"", axes[a].help);
 	fputs("\nLists are multiplied with each other and with the first of these lines; a list of "
 	      "threads (N:\nprocessors) alone replaces those of all lines. Without lists:\n",
 	      f);
@@ -67,25 +67,29 @@ static void help(FILE *f)
 	fputs("With --full:\n", f);
 	for (size_t i = 0; (block = plan_block(PLAN_FULL, i)) != NULL; i++)
 		fprintf(f, "  %s\n", block);
-	fprintf(f,
-		"\nHow:\n"
-		"  --rounds N              processes for each point (%u; %u with --full)\n"
-		"  --pass-ms N             how long each kind of look-up is repeated in each (%u; "
-		"%u)\n"
-		"  --quick                 few points and strings, one round: a check that all "
-		"works\n"
-		"  --full                  many points and rounds: about 40 minutes\n"
-		"  --resume FILE           keep what each process measured in FILE, and go on from "
-		"there\n"
-		"\nWhat to make of it:\n"
-		"  --recommend             instead of the table: the front of memory against speed "
-		"and one\n"
-		"                          setting with the reasons, as environment variables\n"
-		"  --plot DIR              pictures as PNG and SVG, through gnuplot\n"
-		"  --report DIR            pictures, results and DIR/index.html, a page with all of "
-		"it\n",
-		modes[PLAN_STANDARD].rounds, modes[PLAN_FULL].rounds, modes[PLAN_STANDARD].pass_ms,
-		modes[PLAN_FULL].pass_ms);
+	fprintf(
+	    f,
+	    "\nHow:\n"
+	    "  --rounds N              processes for each point (%u; %u with --full)\n"
+	    "  --pass-ms N             how long each kind of look-up is repeated in each (%u; "
+	    "%u)\n"
+	    "  --quick                 few points and strings, one round: a check that all "
+	    "works\n"
+	    "  --full                  many points and rounds: about 40 minutes\n"
+	    "  --resume FILE           keep what each process measured in FILE, and go on from "
+	    "there\n"
+	    "\nWhat to make of it:\n"
+	    "  --recommend             instead of the table: the front of memory against speed "
+	    "and one\n"
+	    "                          setting with the reasons, as environment variables\n"
+	    "  --plot DIR              pictures as PNG and SVG, through gnuplot\n"
+	    "  --report DIR            pictures, results and DIR/index.html, a page with all of "
+	    "it\n",
+	    modes[PLAN_STANDARD].rounds, modes[PLAN_FULL].rounds, modes[PLAN_STANDARD].pass_ms,
+	    modes[PLAN_FULL].pass_ms);
+	fputs("\nEngines of this build:\n", f);
+	for (size_t i = 0; engine_at(i); i++)
+		fprintf(f, "  %-23s %s\n", engine_at(i)->name, engine_at(i)->about);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
@@ -120,8 +124,8 @@ static const struct option *all_options(void)
 	static struct option options[FIXED + AXES_MAX + 1];
 	memcpy(options, fixed, sizeof fixed);
 	for (size_t a = 0; a < axes_n; a++)
-		options[FIXED + a] = (struct option){axes[a].option, required_argument, NULL,
-						     OWN_AXIS + (int)a};
+		options[FIXED + a] =
+		    (struct option){axes[a].option, required_argument, NULL, OWN_AXIS + (int)a};
 	return options;
 }
 
@@ -246,9 +250,8 @@ static bool run_again(struct sweep *s)
 	for (unsigned round = s->rounds; round < s->rounds + s->again; round++)
 		for (size_t k = 0; k < n; k++)
 			for (size_t t = 0; t < s->plan.nthreads; t++) {
-				size_t point =
-				    plan_point_of(&s->plan, settings[in_turn(k, n, round)],
-						  s->plan.threads[t]);
+				size_t point = plan_point_of(
+				    &s->plan, settings[in_turn(k, n, round)], s->plan.threads[t]);
 				if (point != SIZE_MAX && !measure(s, point, round))
 					return false;
 			}
@@ -291,8 +294,8 @@ static size_t make_columns(const struct plan *plan)
 		for (int q = 1; q <= 3 && (measures[m].flags & MEASURE_SPREAD); q += 2, names++) {
 			snprintf(quartile_names[names], sizeof *quartile_names, "%s_q%d",
 				 measures[m].name, q);
-			columns[n++] = (struct report_column){quartile_names[names],
-							      measures[m].type, true};
+			columns[n++] =
+			    (struct report_column){quartile_names[names], measures[m].type, true};
 		}
 	columns[n++] = (struct report_column){"corpus_hash", REPORT_TEXT, true};
 	return n;

@@ -74,8 +74,9 @@ static struct options options_of(const struct results *r, size_t base, unsigned 
 			continue;
 		o.setting[o.n] = s;
 		o.series[o.n] = series_of(r, s, base, first);
-		o.of[o.n] = (struct recommend_option){o.series[o.n].speed, o.series[o.n].memory,
-						      o.series[o.n].rounds, distance(plan, s, base)};
+		o.of[o.n] =
+		    (struct recommend_option){o.series[o.n].speed, o.series[o.n].memory,
+					      o.series[o.n].rounds, distance(plan, s, base)};
 		o.n++;
 	}
 	return o;
@@ -203,7 +204,8 @@ static bool told(const struct results *r, size_t setting, size_t axis)
 	/* A full sweep varies nearly everything: only what makes the difference is told, and the
 	 * two knobs that everything is about. */
 	return axis == axis_named("shards") || axis == axis_named("slab_size") ||
-	       (base != SIZE_MAX && strcmp(plan->settings[base].like->at[axis], like->at[axis]) != 0);
+	       (base != SIZE_MAX &&
+		strcmp(plan->settings[base].like->at[axis], like->at[axis]) != 0);
 }
 
 void choice_name(const struct results *r, size_t setting, char *out, size_t size)
@@ -212,9 +214,9 @@ void choice_name(const struct results *r, size_t setting, char *out, size_t size
 	*out = '\0';
 	for (size_t a = AXIS_KNOBS; a < axes_n && used < size; a++)
 		if (told(r, setting, a))
-			used += (size_t)snprintf(out + used, size - used, "%s%s=%s",
-						 used ? " " : "", axes[a].key,
-						 r->plan->settings[setting].like->at[a]);
+			used +=
+			    (size_t)snprintf(out + used, size - used, "%s%s=%s", used ? " " : "",
+					     axes[a].key, r->plan->settings[setting].like->at[a]);
 }
 
 bool choice_environment(const struct results *r, size_t setting, size_t i, char *out, size_t size)
@@ -238,13 +240,13 @@ void choice_effect(const struct choice *choice, char *out, size_t size)
 		snprintf(out, size, "The defaults of the library: they add %.2f MiB.",
 			 f->added / 1048576);
 	else
-		snprintf(out, size,
-			 "Against the defaults of the library: %.2f times the speed (quartiles %.2f "
-			 "to %.2f) and %.2f times the memory (%.2f to %.2f), %.2f MiB for %.2f MiB.",
-			 choice->speed.median, choice->speed.q1, choice->speed.q3,
-			 choice->memory.median, choice->memory.q1, choice->memory.q3,
-			 f->added / 1048576,
-			 choice->of[choice->base].added / 1048576);
+		snprintf(
+		    out, size,
+		    "Against the defaults of the library: %.2f times the speed (quartiles %.2f "
+		    "to %.2f) and %.2f times the memory (%.2f to %.2f), %.2f MiB for %.2f MiB.",
+		    choice->speed.median, choice->speed.q1, choice->speed.q3, choice->memory.median,
+		    choice->memory.q1, choice->memory.q3, f->added / 1048576,
+		    choice->of[choice->base].added / 1048576);
 }
 
 void choice_reason(const struct results *r, const struct choice *choice, char *out, size_t size)
@@ -258,17 +260,19 @@ void choice_reason(const struct results *r, const struct choice *choice, char *o
 	else if (choice->best == choice->chosen && choice->chosen == choice->base)
 		snprintf(out, size, "No other setting has a higher score in %s.", measured);
 	else if (choice->best == choice->chosen)
-		snprintf(out, size,
-			 "It has the highest score: it is clearly better than the defaults, and than "
-			 "each nearer setting that is, beyond the spread of %s.",
-			 measured);
+		snprintf(
+		    out, size,
+		    "It has the highest score: it is clearly better than the defaults, and than "
+		    "each nearer setting that is, beyond the spread of %s.",
+		    measured);
 	else
-		snprintf(out, size,
-			 "%s has %.2f times this one's score (quartiles %.2f to %.2f in %s, in which "
-			 "the defaults themselves varied by %.0f%%): that is not clearly more, so the "
-			 "setting nearer to the defaults stays.",
-			 best, choice->gain.median, choice->gain.q1, choice->gain.q3, measured,
-			 100 * choice->noise);
+		snprintf(
+		    out, size,
+		    "%s has %.2f times this one's score (quartiles %.2f to %.2f in %s, in which "
+		    "the defaults themselves varied by %.0f%%): that is not clearly more, so the "
+		    "setting nearer to the defaults stays.",
+		    best, choice->gain.median, choice->gain.q1, choice->gain.q3, measured,
+		    100 * choice->noise);
 }
 
 static const struct choice *sorted_choice; /* qsort hands nothing on */

@@ -20,17 +20,17 @@ struct choice {
 	bool made;   /* false where cistern took no part */
 	size_t base; /* cistern's defaults, a setting; all ratios are to it */
 	size_t chosen, best;
-	struct harness_spread gain; /* as in recommend_choice */
-	unsigned rounds;            /* that it rests on */
-	double noise;               /* how far the base's own speed varied between them */
+	struct harness_spread gain;          /* as in recommend_choice */
+	unsigned rounds;                     /* that it rests on */
+	double noise;                        /* how far the base's own speed varied between them */
 	struct harness_spread speed, memory; /* of the chosen one in them, against the base */
 	struct choice_figures {
-		bool known;                        /* measured with all numbers of threads */
-		struct harness_spread speed;       /* against the base */
-		struct harness_spread memory;      /* against the base */
-		double added;                      /* bytes: the geometric mean of medians */
-		bool front;                        /* cistern only */
-	} * of; /* by setting */
+		bool known;                   /* measured with all numbers of threads */
+		struct harness_spread speed;  /* against the base */
+		struct harness_spread memory; /* against the base */
+		double added;                 /* bytes: the geometric mean of medians */
+		bool front;                   /* cistern only */
+	} * of;                               /* by setting */
 };
 
 /* The settings to measure again: the base first. 0 where there is nothing to choose from. */

@@ -17,10 +17,14 @@
 #include "page.h"
 
 static const struct page_section sections[] = {
-    {"choose", "What to choose"},      {"maps", "Shards against slab size"},
-    {"threads", "Threads"},            {"knobs", "One knob at a time"},
-    {"memory", "Where the memory is"}, {"engines", "Engines side by side"},
-    {"reading", "How to read it"},     {"repeat", "Machine, strings, and how to repeat it"},
+    {"choose", "What to choose"},
+    {"maps", "Shards against slab size"},
+    {"threads", "Threads"},
+    {"knobs", "One knob at a time"},
+    {"memory", "Where the memory is"},
+    {"engines", "Engines side by side"},
+    {"reading", "How to read it"},
+    {"repeat", "Machine, strings, and how to repeat it"},
     {"all", "All results"},
 };
 enum { CHOOSE, MAPS, THREADS, KNOBS, MEMORY, ENGINES, READING, REPEAT, ALL };
@@ -92,17 +96,21 @@ static void setting_row(struct page *p, const struct sweep_page *s, size_t setti
 static void front_table(struct page *p, const struct sweep_page *s)
 {
 	static const struct page_column columns[] = {
-	    {"Setting", NULL, false, 0},         {"", NULL, false, 0},
-	    {"Memory added", "MiB", true, 0},    {"Memory", "\xC3\x97 defaults", true, 0},
-	    {"Speed", "\xC3\x97 defaults", true, 0}, {"Quartiles of speed", NULL, true, 0},
+	    {"Setting", NULL, false, 0},
+	    {"", NULL, false, 0},
+	    {"Memory added", "MiB", true, 0},
+	    {"Memory", "\xC3\x97 defaults", true, 0},
+	    {"Speed", "\xC3\x97 defaults", true, 0},
+	    {"Quartiles of speed", NULL, true, 0},
 	};
 	const struct choice *c = s->choice;
 	size_t *front, n = choice_front(s->results, c, &front);
 	bool base = false, chosen = false;
-	page_table_begin(p,
-			 "The front: no setting that was measured is both smaller and faster than one "
-			 "of these. The defaults and the recommendation are listed in any case.",
-			 columns, sizeof columns / sizeof *columns);
+	page_table_begin(
+	    p,
+	    "The front: no setting that was measured is both smaller and faster than one "
+	    "of these. The defaults and the recommendation are listed in any case.",
+	    columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n; i++) {
 		setting_row(p, s, front[i]);
 		base |= front[i] == c->base;
@@ -132,8 +140,7 @@ static void tiles(struct page *p, const struct sweep_page *s)
 	page_tile(p, "A string", value, beside);
 	for (unsigned m = MEASURE_insert_m_s; m <= MEASURE_hit_m_s; m++) {
 		snprintf(value, sizeof value, "%.1f M/s", median(s->results, point, m));
-		snprintf(beside, sizeof beside, "with %u thread%s",
-			 most_threads(s->results->plan),
+		snprintf(beside, sizeof beside, "with %u thread%s", most_threads(s->results->plan),
 			 most_threads(s->results->plan) == 1 ? "" : "s");
 		page_tile(p, m == MEASURE_insert_m_s ? "Inserts" : "Hits", value, beside);
 	}
@@ -146,8 +153,9 @@ static void choose(struct page *p, const char *folder, const struct sweep_page *
 	char text[512], lines[1024] = "";
 	page_section(p, &sections[CHOOSE]);
 	if (!c->made) {
-		page_paragraph(p, "cistern took no part in this sweep, so there is no setting of it "
-				  "to recommend.");
+		page_paragraph(p,
+			       "cistern took no part in this sweep, so there is no setting of it "
+			       "to recommend.");
 		return;
 	}
 	for (size_t i = 0; choice_environment(s->results, c->chosen, i, text, sizeof text); i++) {
@@ -181,9 +189,12 @@ static size_t only_difference(const struct plan *plan, size_t setting, size_t ba
 static void knobs(struct page *p, const struct sweep_page *s)
 {
 	static const struct page_column columns[] = {
-	    {"Knob", NULL, false, 0},           {"Value", NULL, true, 0},
-	    {"Speed", "\xC3\x97 defaults", true, 0}, {"Quartiles of speed", NULL, true, 0},
-	    {"Memory", "\xC3\x97 defaults", true, 0}, {"Memory added", "MiB", true, 0},
+	    {"Knob", NULL, false, 0},
+	    {"Value", NULL, true, 0},
+	    {"Speed", "\xC3\x97 defaults", true, 0},
+	    {"Quartiles of speed", NULL, true, 0},
+	    {"Memory", "\xC3\x97 defaults", true, 0},
+	    {"Memory added", "MiB", true, 0},
 	};
 	const struct plan *plan = s->results->plan;
 	const struct choice *c = s->choice;
@@ -202,8 +213,8 @@ static void knobs(struct page *p, const struct sweep_page *s)
 				bool only = only_difference(plan, k, c->base) == a;
 				if (like->engine != &engine_cistern || !f->known ||
 				    strcmp(like->at[a], values[v]) != 0 ||
-				    !(only || (k == c->base &&
-					       plan_varies(plan, &engine_cistern, a))))
+				    !(only ||
+				      (k == c->base && plan_varies(plan, &engine_cistern, a))))
 					continue;
 				page_row_begin(p, k == c->base);
 				page_cell(p, "`%s`", axes[a].key);
@@ -266,10 +277,10 @@ static void memory(struct page *p, const struct sweep_page *s)
 	size_t n = 0;
 	double most = 1;
 	page_section(p, &sections[MEMORY]);
-	page_paragraph(p,
-		       "Resident memory that was added, split by the engine's own account of it. "
-		       "Untouched memory is committed but not resident: it is in no sum. The bars have "
-		       "one scale; their parts are in the order of the columns.");
+	page_paragraph(
+	    p, "Resident memory that was added, split by the engine's own account of it. "
+	       "Untouched memory is committed but not resident: it is in no sum. The bars have "
+	       "one scale; their parts are in the order of the columns.");
 	columns[n++] = (struct page_column){"Engine and setting", NULL, false, 0};
 	columns[n++] = (struct page_column){"Added", "MiB", true, 0};
 	columns[n++] = (struct page_column){"", NULL, false, 0};
@@ -286,8 +297,8 @@ static void memory(struct page *p, const struct sweep_page *s)
 		most = v > most ? v : most;
 	}
 	char caption[128];
-	snprintf(caption, sizeof caption, "The defaults, and one of the two knobs changed; %u threads",
-		 most_threads(plan));
+	snprintf(caption, sizeof caption,
+		 "The defaults, and one of the two knobs changed; %u threads", most_threads(plan));
 	page_table_begin(p, caption, columns, n);
 	for (size_t k = 0; k < plan->nsettings; k++)
 		if (has_memory_row(plan, k))
@@ -314,7 +325,9 @@ static void engines(struct page *p, const struct sweep_page *s)
 	columns[n++] = (struct page_column){"Memory added", "MiB", true, 0};
 	columns[n++] = (struct page_column){"A string", "bytes over its text", true, 0};
 	page_section(p, &sections[ENGINES]);
-	page_table_begin(p, "Each engine with its own defaults, all threads together. `cistern-compare` compares engines with more care.",
+	page_table_begin(p,
+			 "Each engine with its own defaults, all threads together. "
+			 "`cistern-compare` compares engines with more care.",
 			 columns, n);
 	for (size_t k = 0; k < plan->nsettings; k++)
 		for (unsigned threads = 1; threads <= 1024; threads++) {
@@ -343,36 +356,41 @@ static void reading(struct page *p)
 {
 	page_section(p, &sections[READING]);
 	page_list_begin(p);
-	page_item(p, "Speeds",
-		  "Million strings a second, all threads together. `insert`: distinct strings into an "
-		  "empty interner. `hit`: strings that are there. `miss`: look-ups of strings that are "
-		  "not. `mixed`: 19 hits to an insert. `hot`: all threads on the same 64 strings.");
-	page_item(p, "Memory",
-		  "What the strings added to the resident memory of the process, read right after they "
-		  "were inserted. The strings' own text is part of it and cannot be saved.");
-	page_item(p, "Spread",
-		  "Each figure is the median of rounds, every process of a round fresh. Quartiles say "
-		  "how far to trust it: a difference within them is none.");
+	page_item(
+	    p, "Speeds",
+	    "Million strings a second, all threads together. `insert`: distinct strings into an "
+	    "empty interner. `hit`: strings that are there. `miss`: look-ups of strings that are "
+	    "not. `mixed`: 19 hits to an insert. `hot`: all threads on the same 64 strings.");
+	page_item(
+	    p, "Memory",
+	    "What the strings added to the resident memory of the process, read right after they "
+	    "were inserted. The strings' own text is part of it and cannot be saved.");
+	page_item(
+	    p, "Spread",
+	    "Each figure is the median of rounds, every process of a round fresh. Quartiles say "
+	    "how far to trust it: a difference within them is none.");
 	page_item(p, "Ratios",
 		  "Taken within a round, against the defaults in the same round, so that a machine "
 		  "that is slower for a while changes both.");
 	page_item(p, "If memory matters",
 		  "Go left on the front. Fewer shards and smaller slabs leave fewer ends of slabs "
 		  "unused, down to where slab headers and growth cost more than they save.");
-	page_item(p, "If inserts from many threads matter",
-		  "More shards, until the line over threads stays level. Hits take no lock and do not "
-		  "gain.");
-	page_item(p, "If it says the defaults",
-		  "Then no other setting was better by more than the spread. That is the usual answer, "
-		  "and a good one.");
+	page_item(
+	    p, "If inserts from many threads matter",
+	    "More shards, until the line over threads stays level. Hits take no lock and do not "
+	    "gain.");
+	page_item(
+	    p, "If it says the defaults",
+	    "Then no other setting was better by more than the spread. That is the usual answer, "
+	    "and a good one.");
 	page_list_end(p);
-	page_paragraph(p,
-		       "The score by which one setting is recommended is speed over the cube root of "
-		       "memory: 1%% of speed weighs as much as 3%% of memory. The best by score are "
-		       "measured again in turn with the defaults, and a setting replaces one nearer to "
-		       "the defaults only if it is better in seven of eight of those rounds (in all of "
-		       "less than eight), and by more than 3%%, than the distance between the "
-		       "quartiles, and than the defaults' own speed varied.");
+	page_paragraph(
+	    p, "The score by which one setting is recommended is speed over the cube root of "
+	       "memory: 1%% of speed weighs as much as 3%% of memory. The best by score are "
+	       "measured again in turn with the defaults, and a setting replaces one nearer to "
+	       "the defaults only if it is better in seven of eight of those rounds (in all of "
+	       "less than eight), and by more than 3%%, than the distance between the "
+	       "quartiles, and than the defaults' own speed varied.");
 }
 
 static void fact(void *arg, const char *key, const char *text)
@@ -406,12 +424,11 @@ static void repeat(struct page *p, const struct sweep_page *s)
 	report_machine_facts(fact, p);
 	snprintf(text, sizeof text, "%s", s->corpus->name);
 	page_item(p, "strings", text);
-	snprintf(text, sizeof text,
-		 "%zu, mean length %.1f; %zu distinct, mean length %.1f; hash %016" PRIx64,
-		 s->corpus->n, (double)s->corpus->payload / (double)s->corpus->n,
-		 s->corpus->ndistinct,
-		 (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct,
-		 s->corpus->hash);
+	snprintf(
+	    text, sizeof text,
+	    "%zu, mean length %.1f; %zu distinct, mean length %.1f; hash %016" PRIx64, s->corpus->n,
+	    (double)s->corpus->payload / (double)s->corpus->n, s->corpus->ndistinct,
+	    (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct, s->corpus->hash);
 	page_item(p, "their number", text);
 	snprintf(text, sizeof text, "%zu points, %u rounds, and %u more of the best settings",
 		 s->results->plan->n, s->rounds, s->choice->made ? s->choice->rounds : 0);
@@ -420,9 +437,10 @@ static void repeat(struct page *p, const struct sweep_page *s)
 	command(text, sizeof text, s->argc, s->argv);
 	page_paragraph(p, "In the build directory:");
 	page_code(p, text);
-	page_paragraph(p, "The same results are beside this page as `sweep.csv` and `sweep.json`, the "
-			  "pictures as PNG and SVG with their script, `plots.gp`. For strings of your own: "
-			  "`--elf PROGRAM` or `--corpus FILE`. `man cistern-sweep` explains every column.");
+	page_paragraph(
+	    p, "The same results are beside this page as `sweep.csv` and `sweep.json`, the "
+	       "pictures as PNG and SVG with their script, `plots.gp`. For strings of your own: "
+	       "`--elf PROGRAM` or `--corpus FILE`. `man cistern-sweep` explains every column.");
 }
 
 /* ---- all of it */
@@ -437,12 +455,11 @@ static void all(struct page *p, const struct sweep_page *s)
 		columns[n++] =
 		    (struct page_column){axes[a].key, NULL, axes[a].type != REPORT_TEXT, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
-		columns[n++] = (struct page_column){
-		    measures[m].name,
-		    measures[m].type == REPORT_BYTES    ? "KiB"
-		    : measures[m].type == REPORT_NUMBER ? "M/s"
-							: NULL,
-		    true, 0};
+		columns[n++] = (struct page_column){measures[m].name,
+						    measures[m].type == REPORT_BYTES    ? "KiB"
+						    : measures[m].type == REPORT_NUMBER ? "M/s"
+											: NULL,
+						    true, 0};
 	page_section(p, &sections[ALL]);
 	char text[96];
 	snprintf(text, sizeof text, "%zu points, medians of their rounds", plan->n);
@@ -473,15 +490,16 @@ void sweep_page(const char *folder, const struct sweep_page *s)
 		snprintf(chosen, sizeof chosen, "The defaults of the library are right for them.");
 	} else if (c->made) {
 		choice_name(s->results, c->chosen, name, sizeof name);
-		snprintf(chosen, sizeof chosen,
-			 "`%s` has %.2f times the speed of the defaults and %.2f times their memory.",
-			 name, c->speed.median, c->memory.median);
+		snprintf(
+		    chosen, sizeof chosen,
+		    "`%s` has %.2f times the speed of the defaults and %.2f times their memory.",
+		    name, c->speed.median, c->memory.median);
 	}
 	snprintf(lead, sizeof lead,
 		 "%zu distinct strings of mean length %.0f (%.120s), on %u processor%s. %s",
 		 s->corpus->ndistinct,
-		 (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct, s->corpus->name,
-		 harness_cpus(), harness_cpus() == 1 ? "" : "s", chosen);
+		 (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct,
+		 s->corpus->name, harness_cpus(), harness_cpus() == 1 ? "" : "s", chosen);
 
 	struct page *p = page_open(path, "The knobs of Cistern for these strings", lead);
 	page_contents(p, sections, SECTIONS);

@@ -27,8 +27,7 @@ static const struct block {
     {PLAN_STANDARD, "engine=conststring threads=1,N,2N"},
 
     {PLAN_FULL, "shards=1,4,16,64,256,1024 slab_size=256,1K,4K,16K,64K,1M,4M"},
-    {PLAN_FULL,
-     "engine=conststring shards=1,4,16,64,256,1024 slab_size=256,1K,4K,16K,64K,1M,4M"},
+    {PLAN_FULL, "engine=conststring shards=1,4,16,64,256,1024 slab_size=256,1K,4K,16K,64K,1M,4M"},
     {PLAN_FULL, "growth_interval=0,1,2,8,32,128,1024"},
     {PLAN_FULL, "capacity=0,1000,10000,100000,1000000"},
     {PLAN_FULL, "hugepages=never,auto,always"},
@@ -94,8 +93,7 @@ static bool same(const struct plan_point *a, const struct plan_point *b)
 static struct plan_point *add_point(struct plan *plan)
 {
 	if (plan->n % 64 == 0) {
-		plan->points =
-		    realloc(plan->points, (plan->n + 64) * sizeof *plan->points);
+		plan->points = realloc(plan->points, (plan->n + 64) * sizeof *plan->points);
 		if (!plan->points)
 			cli_fail("out of memory");
 	}
@@ -138,8 +136,8 @@ static bool all_engines(const struct cli_list *engines)
 }
 
 /* A block that a mode has by itself skips engines that the build lacks. */
-static void add_block(struct plan *plan, const struct cli_common *common,
-		      const struct lists *lists, bool asked_for)
+static void add_block(struct plan *plan, const struct cli_common *common, const struct lists *lists,
+		      bool asked_for)
 {
 	const struct cli_list *engines = &lists->of[AXIS_ENGINE];
 	const struct engine *engine;

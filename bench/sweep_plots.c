@@ -350,11 +350,12 @@ static void draw_front(struct drawing *d)
 	picture->wide = true;
 	snprintf(picture->file, sizeof picture->file, "front");
 	snprintf(picture->title, sizeof picture->title, "Speed against memory");
-	snprintf(picture->caption, sizeof picture->caption,
-		 "Each point is a setting, up and to the left is better. The line is the front: no "
-		 "setting of cistern that was measured is both smaller and faster. Labels are shards "
-		 "x slab size. Speed is the geometric mean of inserts, hits, misses and the mix over "
-		 "all numbers of threads, 1 for the defaults; bars are quartiles.");
+	snprintf(
+	    picture->caption, sizeof picture->caption,
+	    "Each point is a setting, up and to the left is better. The line is the front: no "
+	    "setting of cistern that was measured is both smaller and faster. Labels are shards "
+	    "x slab size. Speed is the geometric mean of inserts, hits, misses and the mix over "
+	    "all numbers of threads, 1 for the defaults; bars are quartiles.");
 	plot_xy(d->plotter, &(struct plot_xy){.file = picture->file,
 					      .title = picture->title,
 					      .xlabel = "resident memory added, MiB",
@@ -427,9 +428,9 @@ static void draw_threads(struct drawing *d, unsigned measure)
 			continue;
 		snprintf(line->name, sizeof line->name, "%.30s%s%.20s", like->engine->name,
 			 *like->at[lock] ? ", " : "", like->at[lock]);
-		series[n] = (struct plot_series){line->name, PLOT_LINES, (unsigned)n, line->n,
-						 line->x,    line->y,    line->low,   line->high,
-						 NULL};
+		series[n] =
+		    (struct plot_series){line->name, PLOT_LINES, (unsigned)n, line->n, line->x,
+					 line->y,    line->low,  line->high,  NULL};
 		n++;
 	}
 	if (n > 0) {
@@ -437,11 +438,12 @@ static void draw_threads(struct drawing *d, unsigned measure)
 		snprintf(picture->file, sizeof picture->file, "threads-%s", measures[measure].name);
 		title_of(measure, picture->title, sizeof picture->title);
 		add_text(picture->title, sizeof picture->title, " over threads");
-		snprintf(picture->caption, sizeof picture->caption,
-			 "All threads together, in million a second, each engine with its defaults; "
-			 "bars are quartiles. With more threads than processors (%u) a line should "
-			 "stay level; where it falls, threads wait for each other.",
-			 harness_cpus());
+		snprintf(
+		    picture->caption, sizeof picture->caption,
+		    "All threads together, in million a second, each engine with its defaults; "
+		    "bars are quartiles. With more threads than processors (%u) a line should "
+		    "stay level; where it falls, threads wait for each other.",
+		    harness_cpus());
 		plot_xy(d->plotter, &(struct plot_xy){.file = picture->file,
 						      .title = picture->title,
 						      .xlabel = "threads",
@@ -459,8 +461,8 @@ bool sweep_plots(const char *folder, const struct results *r, const struct choic
 		 struct pictures *pictures)
 {
 	*pictures = (struct pictures){0};
-	struct drawing d = {plot_open(folder),    pictures,           r, choice,
-			    axis_named("shards"), axis_named("slab_size")};
+	struct drawing d = {plot_open(folder),      pictures, r, choice, axis_named("shards"),
+			    axis_named("slab_size")};
 	if (choice->made)
 		draw_front(&d);
 	draw_maps(&d);

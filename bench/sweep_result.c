@@ -8,12 +8,12 @@
 #include <string.h>
 
 const struct measure measures[MEASURES] = {
-#define WIDE MEASURE_WIDE
-#define SPREAD MEASURE_SPREAD
-#define MAP MEASURE_MAP
-#define COST MEASURE_COST
-#define SPEED MEASURE_SPEED
-#define SPLIT MEASURE_SPLIT
+#define WIDE                                   MEASURE_WIDE
+#define SPREAD                                 MEASURE_SPREAD
+#define MAP                                    MEASURE_MAP
+#define COST                                   MEASURE_COST
+#define SPEED                                  MEASURE_SPEED
+#define SPLIT                                  MEASURE_SPLIT
 #define ENTRY(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
     SWEEP_MEASURES(ENTRY)
 #undef ENTRY
@@ -128,7 +128,8 @@ static double against(const struct results *r, size_t setting, size_t other, uns
 	unsigned n = 0;
 	for (size_t t = 0; t < r->plan->nthreads; t++) {
 		size_t a = plan_point_of(r->plan, setting, r->plan->threads[t]);
-		size_t b = other == SIZE_MAX ? a : plan_point_of(r->plan, other, r->plan->threads[t]);
+		size_t b =
+		    other == SIZE_MAX ? a : plan_point_of(r->plan, other, r->plan->threads[t]);
 		if (a == SIZE_MAX || b == SIZE_MAX || round >= r->n[a] || round >= r->n[b])
 			return NAN;
 		for (unsigned m = 0; m < MEASURES; m++) {
@@ -136,7 +137,8 @@ static double against(const struct results *r, size_t setting, size_t other, uns
 				continue;
 			double x = results_at(r, a, round, m);
 			double y = other == SIZE_MAX ? 1 : results_at(r, b, round, m);
-			/* An engine without the call; memory of a few pages that is not measurable. */
+			/* An engine without the call; memory of a few pages that is not measurable.
+			 */
 			if (isnan(x) || isnan(y))
 				continue;
 			sum += memory ? log((x + 4096) / (y + 4096)) : log(x / y);

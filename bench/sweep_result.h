@@ -14,12 +14,12 @@
 #include "workload.h"
 
 enum {
-	MEASURE_WIDE = 1,    /* not in tables of a terminal */
-	MEASURE_SPREAD = 2,  /* quartiles have columns of their own */
-	MEASURE_MAP = 4,     /* has heat maps and, over threads, lines */
-	MEASURE_COST = 8,    /* little is good */
-	MEASURE_SPEED = 16,  /* part of the speed that settings are compared by */
-	MEASURE_SPLIT = 32   /* part of resident memory */
+	MEASURE_WIDE = 1,   /* not in tables of a terminal */
+	MEASURE_SPREAD = 2, /* quartiles have columns of their own */
+	MEASURE_MAP = 4,    /* has heat maps and, over threads, lines */
+	MEASURE_COST = 8,   /* little is good */
+	MEASURE_SPEED = 16, /* part of the speed that settings are compared by */
+	MEASURE_SPLIT = 32  /* part of resident memory */
 };
 
 /*
@@ -34,7 +34,8 @@ enum {
 	X(mixed_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.mixed,                                 \
 	  "19 hits to an insert, million a second")                                                \
 	X(hot_m_s, NUMBER, SPREAD, r->speed.hot, "hits of the same 64 strings, million a second")  \
-	X(added_rss, BYTES, SPREAD | MAP | COST, (double)workload_added(r), "resident memory added") \
+	X(added_rss, BYTES, SPREAD | MAP | COST, (double)workload_added(r),                        \
+	  "resident memory added")                                                                 \
 	X(added_pss, BYTES, WIDE | COST, difference(r->after.pss, r->before.pss),                  \
 	  "proportional memory added")                                                             \
 	X(rss, BYTES, WIDE | COST, (double)r->after.rss, "resident memory of the process")         \
@@ -51,7 +52,8 @@ enum {
 	X(payload, BYTES, WIDE, known(r, t->payload_bytes), "lengths of the strings")              \
 	X(overhead, BYTES, WIDE, known(r, t->overhead_bytes), "headers, NULs, padding")            \
 	X(retired, BYTES, WIDE, known(r, t->retired_bytes), "tables that growth replaced")         \
-	X(emptied, BYTES, WIDE, known(r, t->emptied_bytes), "the part of them that was given back") \
+	X(emptied, BYTES, WIDE, known(r, t->emptied_bytes),                                        \
+	  "the part of them that was given back")                                                  \
 	X(free, BYTES, WIDE, known(r, t->free_bytes), "committed, but not handed out")             \
 	X(control, BYTES, WIDE, known(r, t->control_bytes), "structures of the interner")          \
 	X(slots, COUNT, WIDE, known(r, t->slots), "places in the tables")                          \
@@ -78,7 +80,7 @@ extern const struct measure {
 /* All that was measured, by point and round. */
 struct results {
 	const struct plan *plan;
-	unsigned rounds; /* room for so many; how many a point has differs */
+	unsigned rounds;            /* room for so many; how many a point has differs */
 	double (*values)[MEASURES]; /* values[point * rounds + round] */
 	unsigned *n;
 };

@@ -93,8 +93,7 @@ END_TEST
 START_TEST(nearest_of_equals_is_chosen)
 {
 	const double a[] = {1.30, 1.31, 1.30, 1.29, 1.30}, b[] = {1.31, 1.32, 1.31, 1.30, 1.31};
-	struct recommend_option options[] = {
-	    {b, ones, ROUNDS, 3}, defaults, {a, ones, ROUNDS, 2}};
+	struct recommend_option options[] = {{b, ones, ROUNDS, 3}, defaults, {a, ones, ROUNDS, 2}};
 	struct recommend_choice choice = recommend_choose(options, 3, 0);
 	ck_assert_uint_eq(choice.best, 0);
 	ck_assert_uint_eq(choice.chosen, 2);
@@ -127,8 +126,11 @@ START_TEST(contenders_come_best_first)
 {
 	const double a[] = {1.1, 1.1, 1.1, 1.1, 1.1}, b[] = {1.3, 1.3, 1.3, 1.3, 1.3};
 	const double c[] = {1.2, 1.2, 1.2, 1.2, 1.2}, d[] = {0.9, 0.9, 0.9, 0.9, 0.9};
-	struct recommend_option options[] = {{d, ones, ROUNDS, 1}, {a, ones, ROUNDS, 1}, defaults,
-					     {b, ones, ROUNDS, 1}, {c, ones, ROUNDS, 1}};
+	struct recommend_option options[] = {{d, ones, ROUNDS, 1},
+					     {a, ones, ROUNDS, 1},
+					     defaults,
+					     {b, ones, ROUNDS, 1},
+					     {c, ones, ROUNDS, 1}};
 	size_t out[9];
 	ck_assert_uint_eq(recommend_contenders(options, 5, out, 3), 3);
 	ck_assert_uint_eq(out[0], 3);

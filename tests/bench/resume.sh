@@ -61,6 +61,7 @@ torn() {
 		test "$(rows "$scratch/torn")" -eq "$(rows "$scratch/copy")" || echo "$cut bytes short: rows are missing"
 		sed '$d' "$scratch/copy" >"$scratch/before"
 		head -n "$(wc -l <"$scratch/before")" "$scratch/torn" | cmp - "$scratch/before"
+		$sweep --resume "$scratch/torn" >"$scratch/out" 2>"$scratch/err" || cat "$scratch/err"
 	done
 	# Killed while it wrote what comes before the rows.
 	head -c 100 "$scratch/copy" >"$scratch/torn"
