@@ -281,11 +281,13 @@ int main(int argc, char **argv)
 	static struct compare c;
 	parse(&c, argc, argv);
 	corpus_load(&c.corpus, &c.common.corpus);
-	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else. */
+	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else.
+	 */
 	if (c.baseline == c.who.n)
-		cli_warn("no ratios: %s", engine_named("stringmap")
-					      ? "stringmap does not take part"
-					      : "this build has no stringmap (install llvm-19-dev)");
+		cli_warn("no ratios: %s",
+			 engine_named("stringmap")
+			     ? "stringmap does not take part"
+			     : "this build has no stringmap (install llvm-19-dev)");
 	c.values = calloc(c.threads.n * c.who.n * MEASURES * c.rounds, sizeof *c.values);
 	if (!c.values)
 		cli_fail("out of memory");
@@ -293,7 +295,7 @@ int main(int argc, char **argv)
 		return CLI_FAILURE;
 
 	struct report *r =
-	    report_open(c.common.format, "compare", columns, sizeof columns / sizeof *columns);
+	    report_open(&c.common.output, "compare", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &c.corpus);
 	for (size_t i = 0; i < c.who.n; i++)
