@@ -134,6 +134,11 @@ static uint64_t thread_cpu(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+uint64_t harness_clock_now(void)
+{
+	return measured_clock == HARNESS_CPU ? thread_cpu() : harness_now();
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;

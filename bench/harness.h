@@ -39,6 +39,9 @@ enum harness_clock { HARNESS_WALL, HARNESS_CPU };
 void harness_use_clock(enum harness_clock clock);
 enum harness_clock harness_clock_used(void);
 
+/* Nanoseconds of that clock, for a single thread that measures itself. */
+uint64_t harness_clock_now(void);
+
 /*
  * Runs fn on each of n threads and returns the nanoseconds from when the first began to when the
  * last ended. All wait for each other before they begin. fn gets its thread's number and arg.

@@ -2,9 +2,9 @@
 /*
  * ways.c - the ways and the names. See ways.h.
  *
- * The ways are written as a user of the library would write them: storage of the caller's is an array of
- * fixed size, what comes from the heap goes back to it before the next name. Ways that need the length
- * beforehand add the lengths up themselves, in the time that is measured.
+ * The ways are written as a user of the library would write them: storage of the caller's is an
+ * array of fixed size, what comes from the heap goes back to it before the next name. Ways that
+ * need the length beforehand add the lengths up themselves, in the time that is measured.
  *
  * To add one: a function, and a line in ways[].
  */
@@ -50,9 +50,6 @@ void ways_set_make(struct ways_set *set, const struct corpus *corpus, size_t pie
 {
 	size_t names = PIECES_IN_ALL / pieces < NAMES_LEAST ? NAMES_LEAST : PIECES_IN_ALL / pieces;
 	size_t parts = names * pieces, text = parts * length->most;
-	if (corpus->distinct_payload == 0)
-		cli_fail("no pieces can be cut out of empty strings");
-
 	*set = (struct ways_set){.names = names, .pieces = pieces};
 	set->size = parts * sizeof(cistern_span) + text + names * DIGITS;
 	set->memory = harness_pages(set->size);

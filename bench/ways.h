@@ -2,11 +2,11 @@
 /*
  * ways.h - ways to put a name together out of pieces, and to intern what came out.
  *
- * A set holds names of equally many pieces, the pieces cut out of the strings of a corpus. No two of its
- * names are alike, and ways_renumber makes all of them new ones.
+ * A set holds names of equally many pieces, the pieces cut out of the strings of a corpus. No two
+ * of its names are alike, and ways_renumber makes all of them new ones.
  *
- * A way runs over a whole set, so that the call through a pointer is paid once; each result is handed to
- * a function, as a program would hand it on, and is gone when that returns.
+ * A way runs over a whole set, so that the call through a pointer is paid once; each result is
+ * handed to a function, as a program would hand it on, and is gone when that returns.
  */
 #ifndef BENCH_WAYS_H
 #define BENCH_WAYS_H
@@ -33,7 +33,8 @@ const struct ways_length *ways_length_at(size_t i);
 /* The storage that ways without a heap have on their stacks; no name is longer. */
 enum { WAYS_ROOM = 65536, WAYS_PIECES_MAX = 512 };
 
-/* Names of so many pieces, in all some thousand pieces; or ends the program where there is no memory. */
+/* Names of so many pieces, in all some thousand pieces, out of a corpus that has bytes; or ends the
+ * program where there is no memory. */
 void ways_set_make(struct ways_set *set, const struct corpus *corpus, size_t pieces,
 		   const struct ways_length *length, uint64_t seed);
 void ways_set_free(struct ways_set *set);

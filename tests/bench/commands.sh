@@ -21,8 +21,9 @@ refused() {
 sweep=bench/cistern-sweep
 compare=bench/cistern-compare
 startup=bench/cistern-startup
+builder=bench/cistern-builder
 
-for program in $sweep $compare $startup; do
+for program in $sweep $compare $startup $builder; do
 	expect "$program: an unknown option" refused 2 "unknown option '--wrong'" $program --wrong
 	expect "$program: an option without its value" refused 2 "option '--corpus' needs" $program --corpus
 	expect "$program: a stray word" refused 2 "'word' is no option" $program word
@@ -90,6 +91,15 @@ expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'red
 expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
 	$compare --variant hugepages=never,fast=on
 expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+expect 'builder: too few pieces' refused 2 "--pieces: '1' is not" $builder --pieces 1
+expect 'builder: pieces of an unknown length' refused 2 "--lengths: 'huge' is neither" $builder --lengths huge
+expect 'builder: an unknown way' refused 2 "--only: there is no way called 'sprintf'" \
+	$builder --only sprintf,5,short
+expect 'builder: a case that is incomplete' refused 2 "--only: 'array,5' is not of the form" $builder --only array,5
+expect 'builder: a case with an unknown length' refused 2 "--only: 'huge' is neither" $builder --only array,5,huge
+printf '\n' >"$scratch/nothing"
+expect 'builder: strings without a byte' refused 1 'no pieces can be cut out of empty strings' \
+	$builder --only array,5,short --corpus "$scratch/nothing"
 
 full() {
 	$sweep --help >/dev/full 2>"$scratch/err"
@@ -103,7 +113,7 @@ else
 fi
 
 helps() {
-	for program in $sweep $compare $startup; do
+	for program in $sweep $compare $startup $builder; do
 		$program --help | grep -q -- '--distinct-random' || echo "$program --help says too little"
 		$program --version | grep -q ' 0\.' || echo "$program --version"
 	done

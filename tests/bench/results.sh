@@ -120,4 +120,39 @@ startup_json() {
 	$validate json <"$scratch/out"
 }
 expect 'startup: JSON' startup_json
+
+builder_csv() {
+	run bench/cistern-builder --quick --rounds 2 --format csv
+	grep -v '^#' "$scratch/out" >"$scratch/rows"
+	$validate csv pieces bytes ns ns_q1 ns_q3 ratio ratio_q1 ratio_q3 rounds <"$scratch/rows"
+	for pieces in 5 20 500; do
+		for length in short long; do
+			# Every way of the case, and the first of each part is what its ratios are over.
+			test "$(grep -c "^[a-z]*,$pieces,$length," "$scratch/rows")" -eq 11 ||
+				echo "$pieces $length: not a row for each way"
+			test "$(grep -cE "^[a-z]*,$pieces,$length,[^,]*,(array|new-copy|hit-copy),.*,1\.000,1\.000,1\.000," \
+				"$scratch/rows")" -eq 3 || echo "$pieces $length: a first way is not at 1"
+		done
+	done
+}
+expect 'builder: CSV' builder_csv
+
+builder_only() {
+	run bench/cistern-builder --only fixed,20,short --passes 3 --format json
+	$validate json <"$scratch/out"
+	grep -q '"names": "100 a pass, 3 passes"' "$scratch/out" || echo 'not the passes asked for'
+	test "$(grep -c '"part": ' "$scratch/out")" -eq 1 || echo 'not one result'
+	grep -q '"way": "fixed"' "$scratch/out" || echo 'another way'
+}
+expect 'builder: one case' builder_only
+
+builder_sizes() {
+	run bench/cistern-builder --sizes --count 2000 --format json
+	$validate json <"$scratch/out"
+	for size in id pointer header overhead; do
+		grep -qE "\"size\": \"$size\", \"bytes\": [0-9.]+, .*\"limit\": [1-9][0-9]*," "$scratch/out" ||
+			echo "no $size with a limit"
+	done
+}
+expect 'builder: sizes' builder_sizes
 finish
