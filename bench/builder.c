@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "engine.h"
 #include "harness.h"
 #include "sizes.h"
 #include "trial.h"
@@ -295,7 +296,7 @@ int main(int argc, char **argv)
 	bool good = true;
 	report_machine(r);
 	report_corpus(r, &b.corpus);
-	report_knobs(r, "cistern", &b.common.config);
+	report_knobs(r, "cistern", &engine_cistern, &b.common.config);
 	if (b.sizes)
 		sizes_each(&b.corpus, &b.common.config, print_size, r);
 	else
