@@ -55,11 +55,18 @@ uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), voi
  */
 bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result, size_t size);
 
+/* A copy of fd that executed programs do not inherit and whose number is none of their usual ones;
+ * -1 with errno. */
+int harness_descriptor(int fd);
+
 /* Order statistics. The array is sorted in place; n is at least 1. */
 struct harness_spread {
 	double q1, median, q3;
 };
 struct harness_spread harness_spread_of(double *values, size_t n);
+
+/* Standard deviation of a sample; 0 for a single value. */
+double harness_deviation(const double *values, size_t n);
 
 /* Progress with the time left, on stderr, if that is a terminal. */
 struct harness_progress {

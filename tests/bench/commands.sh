@@ -91,6 +91,17 @@ expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'red
 expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
 	$compare --variant hugepages=never,fast=on
 expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+expect 'startup: an unknown engine' refused 2 "--engines: this build has no 'redis'" $startup --engines redis
+expect 'startup: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$startup --baseline redis
+expect 'startup: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
+	$startup --variant fast=on
+expect 'startup: a child that nobody started' refused 1 '--child is for the bench itself: there is no order' \
+	$startup --child none 3<&- 4<&-
+expect 'startup: a child with an unknown engine' refused 2 "--child: this build has no 'redis'" \
+	$startup --child redis
+expect 'startup: a child among other options' refused 2 '--child is for the bench itself' \
+	$startup --processes 2 --child none
 expect 'builder: too few pieces' refused 2 "--pieces: '1' is not" $builder --pieces 1
 expect 'builder: pieces of an unknown length' refused 2 "--lengths: 'huge' is neither" $builder --lengths huge
 expect 'builder: an unknown way' refused 2 "--only: there is no way called 'sprintf'" \

@@ -132,8 +132,43 @@ fi
 startup_json() {
 	run bench/cistern-startup --processes 2 --format json
 	$validate json <"$scratch/out"
+	for measure in process_wall process_cpu process_rss create strings added_rss; do
+		for engine in 'cistern shards=16' 'cistern shards=256'; do
+			grep -qE "\"measure\": \"$measure\", .*\"engine\": \"$engine\", \"median\": [0-9.]+," \
+				"$scratch/out" || echo "no $measure of $engine"
+		done
+	done
+	grep -q '^# on [1-9][0-9]* processors' "$scratch/out" || grep -q '"# on [1-9][0-9]* processors"' "$scratch/out" ||
+		echo 'on how many processors?'
 }
 expect 'startup: JSON' startup_json
+
+startup_csv() {
+	run bench/cistern-startup --processes 3 --format csv --engines cistern --baseline cistern \
+		--variant hugepages=never --variant prefault=off --shards 4
+	grep -v '^#' "$scratch/out" >"$scratch/rows"
+	grep -E '^(measure|process_(wall|cpu|rss)|create|strings|added_rss),' "$scratch/rows" |
+		grep -v ',none,' >"$scratch/known"
+	$validate csv median q1 q3 ratio processes <"$scratch/known"
+	for engine in 'cistern shards=4 hugepages=never' 'cistern shards=4 prefault=off'; do
+		test "$(grep -c ",$engine," "$scratch/rows")" -eq 13 || echo "$engine: not a row for each measure"
+	done
+	# A process without an interner is measured as a process only.
+	test "$(grep -c ',none,' "$scratch/rows")" -eq 6 || echo 'not a row for each measure of a process'
+	grep -E ',cistern shards=4 hugepages=never,' "$scratch/rows" | grep -E '^(create|strings),' |
+		grep -vE ',1\.000,0\.000,3$'
+	true
+}
+expect 'startup: CSV with variants, ratios over one of them' startup_csv
+
+startup_check() {
+	bench/cistern-startup --processes 3 --check --engines cistern --variant capacity=100000 --shards 16 \
+		>/dev/null 2>"$scratch/err"
+	test $? -eq 1 || echo 'a limit was passed unnoticed'
+	grep -q 'cistern shards=16 capacity=100000 adds [0-9]* KiB, over the limit of 128$' "$scratch/err" ||
+		cat "$scratch/err"
+}
+expect 'startup: a limit that is passed' startup_check
 
 builder_csv() {
 	run bench/cistern-builder --quick --rounds 2 --format csv
