@@ -44,7 +44,9 @@ static void help(FILE *f)
 	    "  --pieces LIST        pieces of a name (5,20,500)\n"
 	    "  --lengths LIST       of the pieces: short (1 to 8 bytes), long (32 to 96) (both)\n"
 	    "  --rounds N           rounds, at best an odd number (15)\n"
-	    "  --pass-us N          how long each way is repeated in each round (2000)\n"
+	    "  --pass-us N          how long each way is repeated in each round (2000); the median "
+	    "pass "
+	    "counts\n"
 	    "  --only WAY,PIECES,LENGTH\n"
 	    "                       one case in one round, in this process, for tools that count\n"
 	    "                       instructions: tell them to look at the function builder_pass\n"
@@ -220,6 +222,7 @@ static bool run(const struct builder *b, struct trial *t, struct trial_outcome *
 	for (unsigned i = 0; i < b->rounds; i++) {
 		/* Who comes first may find a colder or a quieter machine. */
 		t->reversed = i % 2 == 1;
+		harness_warm((size_t)64 << 20);
 		if (b->only)
 			trial_run(t, &outcomes[0]);
 		else if (!harness_child(trial_run, t, &outcomes[i], sizeof *outcomes))

@@ -95,11 +95,16 @@ void builder_pass(const struct way *way, const struct ways_set *set, cistern *c,
 		cli_fail("%s: wrong answer: names were lost", way->name);
 }
 
-/* Nanoseconds a name. */
+/*
+ * Nanoseconds a name, in the median of the passes: one that another process interrupted does not
+ * count, nor one of the few in which a table grew.
+ */
 static double measure(const struct way *way, struct ways_set *set, const struct trial *t)
 {
+	static double times[512];
 	cistern *c = interner_for(way, t->config);
 	uint64_t least = (uint64_t)t->pass_us * 1000, spent = 0, passes = 0, good = 0;
+	size_t kept = 0;
 	ways_renumber(set, 0);
 	if (way->part == WAYS_HIT)
 		way->run(set, c, count_one, &good);
@@ -109,15 +114,18 @@ static double measure(const struct way *way, struct ways_set *set, const struct 
 			ways_renumber(set, passes * set->names);
 		uint64_t began = harness_clock_now();
 		builder_pass(way, set, c, &good);
-		spent += harness_clock_now() - began;
+		uint64_t took = harness_clock_now() - began;
+		spent += took;
 		passes++;
+		if (kept < sizeof times / sizeof *times)
+			times[kept++] = (double)took;
 	} while (t->passes ? passes < t->passes : spent < least);
 	if (good != passes * set->names)
 		cli_fail("%s: wrong answer: %" PRIu64 " names where %" PRIu64 " are right",
 			 way->name, good, passes * set->names);
 	check_strings(way, c, (way->part == WAYS_NEW ? passes : 1) * set->names);
 	cistern_destroy(c);
-	return (double)spent / ((double)passes * (double)set->names);
+	return harness_spread_of(times, kept).median / (double)set->names;
 }
 
 void trial_run(void *trial, void *outcome)
