@@ -109,16 +109,17 @@ static void fixed(const cistern_config *config, void (*take)(void *, const struc
 static void extras(const cistern_config *config, void (*take)(void *, const struct sizes_row *),
 		   void *arg)
 {
+	static char base[64]; /* of a range that nothing lies in */
 	struct entry_layout layout;
 	static const char *const names[] = {"value_size=4", "value_size=8"};
 	for (unsigned i = 0; i < 2; i++) {
 		cistern_config with = *config;
 		with.value_size = 4 * (i + 1);
-		entry_layout_init(&layout, NULL, 0, with.value_size, false);
+		entry_layout_init(&layout, base, 0, with.value_size, false);
 		take(arg, &(struct sizes_row){names[i], layout.value_size, -1, value_most(&with),
 					      "value", "in front of the header"});
 	}
-	entry_layout_init(&layout, NULL, 0, 0, true);
+	entry_layout_init(&layout, base, 0, 0, true);
 	take(arg, &(struct sizes_row){"links=on", layout.link_size, -1, (cistern_id)-1,
 				      "strings of an interner", "the id of the counterpart"});
 }
