@@ -177,7 +177,9 @@ START_TEST(header_holds_lengths_up_to_its_limit)
 	ck_assert_uint_eq(escaped->bytes, sizeof word + sizeof length);
 	memcpy(&word, short_one - sizeof word, sizeof word);
 	ck_assert_uint_eq(word & 0xFFFFFF, last);
-	/* The next length is the mark of an escape, and lies before the header. */
+	/* The next length is the mark of an escape, and stands in full before the header. */
+	memcpy(&word, long_one - sizeof word, sizeof word);
+	ck_assert_uint_eq(word & 0xFFFFFF, next);
 	memcpy(&length, long_one - sizeof word - sizeof length, sizeof length);
 	ck_assert_uint_eq(length, next);
 	cistern_destroy(c);
