@@ -9,6 +9,7 @@ static const struct engine *const engines[] = {
 #ifdef HAVE_LLVM
     &engine_stringmap,
 #endif
+    &engine_conststring,
     NULL,
 };
 

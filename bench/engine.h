@@ -74,6 +74,7 @@ const struct engine *engine_at(size_t i);
 
 extern const struct engine engine_cistern;
 extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
+extern const struct engine engine_conststring;
 
 #ifdef __cplusplus
 }
