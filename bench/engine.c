@@ -9,6 +9,13 @@ static const struct engine *const engines[] = {
 #ifdef HAVE_LLVM
     &engine_stringmap,
 #endif
+    &engine_conststring,
+#ifdef HAVE_CK_HS
+    &engine_ck_hs,
+#endif
+#ifdef HAVE_GLIB
+    &engine_glib,
+#endif
     NULL,
 };
 

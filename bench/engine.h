@@ -73,7 +73,9 @@ const struct engine *engine_named(const char *name);
 const struct engine *engine_at(size_t i);
 
 extern const struct engine engine_cistern;
-extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
+extern const struct engine engine_conststring;
+/* Where configure found what they wrap, and HAVE_... is defined: engine.c. */
+extern const struct engine engine_stringmap, engine_ck_hs, engine_glib;
 
 #ifdef __cplusplus
 }
