@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +133,23 @@ static uint64_t thread_cpu(void)
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+uint64_t harness_clock_now(void)
+{
+	return measured_clock == HARNESS_CPU ? thread_cpu() : harness_now();
+}
+
+void harness_events_read(struct harness_events *e)
+{
+	struct rusage usage = {0};
+#ifdef RUSAGE_THREAD
+	getrusage(RUSAGE_THREAD, &usage);
+#else
+	getrusage(RUSAGE_SELF, &usage);
+#endif
+	e->switches = (uint64_t)usage.ru_nivcsw;
+	e->faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
 }
 
 static void *worker_main(void *arg)

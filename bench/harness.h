@@ -39,6 +39,16 @@ enum harness_clock { HARNESS_WALL, HARNESS_CPU };
 void harness_use_clock(enum harness_clock clock);
 enum harness_clock harness_clock_used(void);
 
+/* That clock, as the calling thread sees it, in nanoseconds. */
+uint64_t harness_clock_now(void);
+
+/* What happened to the calling thread so far (on Linux; elsewhere to its process). */
+struct harness_events {
+	uint64_t switches; /* that it lost its processor, without having waited for anything */
+	uint64_t faults;   /* pages that were touched first, or again */
+};
+void harness_events_read(struct harness_events *e);
+
 /*
  * Runs fn on each of n threads and returns the nanoseconds from when the first began to when the
  * last ended. All wait for each other before they begin. fn gets its thread's number and arg.

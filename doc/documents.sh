@@ -53,7 +53,7 @@ expect 'and every field of a shard' \
 
 # What a command understands is what its page explains.
 options() {
-	for command in sweep compare startup; do
+	for command in sweep compare startup latency; do
 		page=$top/doc/man/cistern-$command.1
 		"bench/cistern-$command" --help | grep -E '^  --' | grep -oE '(^|, ) *--[a-z-]+' |
 			tr -d ' ,' | sort -u >"$scratch/understood"
@@ -66,7 +66,8 @@ options() {
 			comm -13 "$scratch/understood" - | sed "s/\$/ is in cistern-$command(1) only/"
 	done
 }
-if test -x bench/cistern-sweep && test -x bench/cistern-compare && test -x bench/cistern-startup; then
+if test -x bench/cistern-sweep && test -x bench/cistern-compare && test -x bench/cistern-startup &&
+	test -x bench/cistern-latency; then
 	expect 'the pages of the benches explain their options' options
 else
 	skip 'the pages of the benches explain their options' 'benches are not built'

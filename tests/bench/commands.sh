@@ -21,8 +21,9 @@ refused() {
 sweep=bench/cistern-sweep
 compare=bench/cistern-compare
 startup=bench/cistern-startup
+latency=bench/cistern-latency
 
-for program in $sweep $compare $startup; do
+for program in $sweep $compare $startup $latency; do
 	expect "$program: an unknown option" refused 2 "unknown option '--wrong'" $program --wrong
 	expect "$program: an option without its value" refused 2 "option '--corpus' needs" $program --corpus
 	expect "$program: a stray word" refused 2 "'word' is no option" $program word
@@ -90,6 +91,16 @@ expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'red
 expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
 	$compare --variant hugepages=never,fast=on
 expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+expect 'latency: an unknown case' refused 2 "--cases: 'erase' is none of insert" $latency --cases insert,erase
+expect 'latency: a case that comes with another' refused 2 "--cases: 'hit-inserting' is none of" \
+	$latency --cases hit-inserting
+expect 'latency: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$latency --baseline redis
+expect 'latency: quick and full' refused 2 '--quick and --full exclude' $latency --quick --full
+printf 'one\ntwo\none\n' >"$scratch/few"
+expect 'latency: too few strings' refused 1 'few, .*: 2 distinct strings are too few' $latency --corpus "$scratch/few"
+expect 'latency: a histogram that cannot be written' refused 1 "$scratch/none/h.csv: No such file" \
+	$latency --quick --histogram "$scratch/none/h.csv"
 
 full() {
 	$sweep --help >/dev/full 2>"$scratch/err"
@@ -103,7 +114,7 @@ else
 fi
 
 helps() {
-	for program in $sweep $compare $startup; do
+	for program in $sweep $compare $startup $latency; do
 		$program --help | grep -q -- '--distinct-random' || echo "$program --help says too little"
 		$program --version | grep -q ' 0\.' || echo "$program --version"
 	done

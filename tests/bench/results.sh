@@ -120,4 +120,32 @@ startup_json() {
 	$validate json <"$scratch/out"
 }
 expect 'startup: JSON' startup_json
+
+latency="bench/cistern-latency --count 3000 --rounds 2"
+latency_csv() {
+	run $latency --variant lock=spin --variant hugepages=never,capacity=1000 --format csv \
+		--histogram "$scratch/histogram.csv"
+	$validate csv calls mean_ns p50_ns p99_ns p99.9_ns p99.99_ns max_us rounds <"$scratch/out"
+	for case in insert insert-shared hit hit-inserting hot hot-inserting; do
+		test "$(grep -c "^$case,cistern " "$scratch/out")" -eq 2 || echo "not two rows of $case"
+	done
+	grep -E '^timer: (rdtsc|clock_gettime)' "$scratch/err" >"$scratch/timer" || echo 'which clock?'
+	grep -q '^timer_overhead: [0-9.]* ns' "$scratch/err" || echo 'what does it take?'
+	$validate csv to_ns <"$scratch/histogram.csv"
+	# The histogram holds every call of both rounds.
+	awk -F, 'NR == FNR { if (FNR > 1 && $1 == "insert") want[$2] = 2 * $3; next }
+		$1 == "insert" { got[$2] += $5; idle[$2] += $6 }
+		END { for (e in want) if (got[e] != want[e] || idle[e] != want[e]) print e ": " want[e] " calls, " got[e] " in the histogram, " idle[e] " idle" }' \
+		"$scratch/out" "$scratch/histogram.csv"
+}
+expect 'latency: CSV, with variants and histogram' latency_csv
+
+latency_json() {
+	run $latency --cases hot --format json --clock cpu
+	$validate json <"$scratch/out"
+	grep -q '"case": "hot-inserting", "engine": "cistern lock=spin"' "$scratch/out" || echo 'a lock is missing'
+	! grep -q '"case": "hit"' "$scratch/out" || echo 'a case too many'
+	grep '"case": "hot-inserting"' "$scratch/out" | grep -q '"kept": [0-9]' || echo 'no ratio over quiet'
+}
+expect 'latency: JSON of one case' latency_json
 finish
