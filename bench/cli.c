@@ -2,8 +2,8 @@
 /*
  * cli.c - command lines of the benches. See cli.h.
  *
- * The list of knobs is the library's own table (lib/config.h), so that --help cannot fall behind; numbers
- * are read by the library's own parser, so that 4K means the same on both sides of --set.
+ * The list of knobs is the library's own table (lib/config.h), so that --help cannot fall behind;
+ * numbers are read by the library's own parser, so that 4K means the same on both sides of --set.
  */
 #include "cli.h"
 
@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config.h"
 #include "harness.h"
@@ -114,6 +115,26 @@ void cli_knob_pair(cistern_config *config, const char *option, const char *pair)
 	cli_knob(config, option, key, equals + 1);
 }
 
+void cli_folder(const char *path)
+{
+	char *part = strdup(path);
+	if (!part)
+		cli_fail("out of memory");
+	for (char *slash = part + (*part != '\0'); (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = '\0';
+		mkdir(part, 0777); /* the last one tells whether they are there */
+		*slash = '/';
+	}
+	free(part);
+	struct stat info;
+	if (mkdir(path, 0777) == 0)
+		return;
+	if (errno != EEXIST || stat(path, &info) != 0)
+		cli_fail("%s: %s", path, strerror(errno));
+	if (!S_ISDIR(info.st_mode))
+		cli_fail("%s: %s", path, strerror(ENOTDIR));
+}
+
 /* splitmix64: every state is good, and it is integer arithmetic only. */
 uint64_t cli_random(uint64_t *state)
 {
@@ -133,7 +154,7 @@ void cli_start(struct cli_common *common, const char *argv0)
 	cistern_config_init(&common->config);
 	common->corpus.generate = CORPUS_SYMBOLS;
 	common->corpus.seed = 1;
-	common->format = REPORT_TABLE;
+	common->output.format = REPORT_TABLE;
 }
 
 static void add_source(struct cli_common *common, enum corpus_kind kind, const char *path)
@@ -187,6 +208,10 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 		return true;
 	case CLI_SET:
 		cli_knob_pair(&common->config, "--set", optarg);
+		common->sets = realloc(common->sets, (common->nsets + 1) * sizeof *common->sets);
+		if (!common->sets)
+			cli_fail("out of memory");
+		common->sets[common->nsets++] = optarg;
 		return true;
 	case CLI_CLOCK:
 		if (strcmp(optarg, "wall") != 0 && strcmp(optarg, "cpu") != 0)
@@ -194,7 +219,10 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 		harness_use_clock(*optarg == 'c' ? HARNESS_CPU : HARNESS_WALL);
 		return true;
 	case CLI_FORMAT:
-		common->format = format_named(optarg);
+		common->output.format = format_named(optarg);
+		return true;
+	case CLI_SAVE:
+		common->output.folder = optarg;
 		return true;
 	case CLI_HELP:
 		help(stdout);
@@ -212,6 +240,16 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 	default:
 		return false;
 	}
+}
+
+void cli_engine_config(const struct cli_common *common, const struct engine *engine,
+		       cistern_config *out)
+{
+	cistern_config_init(out);
+	if (engine->defaults)
+		engine->defaults(out);
+	for (size_t i = 0; i < common->nsets; i++)
+		cli_knob_pair(out, "--set", common->sets[i]);
 }
 
 void cli_common_rest(struct cli_common *common, int argc, char **argv)
@@ -240,12 +278,15 @@ void cli_help_common(FILE *f)
 	    "  --seed N             seed of the generator and of shuffling (1)\n"
 	    "  --distinct-random    each string once, in random order\n"
 	    "\nOthers:\n"
-	    "  --set KEY=VALUE      fix a knob of cistern; may be given more than once\n"
+	    "  --set KEY=VALUE      fix a knob of cistern and of engines that heed it; may be "
+	    "given more "
+	    "than once\n"
 	    "  --clock CLOCK        wall (default), or cpu: the processor time of the slowest "
 	    "thread, for\n"
 	    "                       machines that others use meanwhile; it leaves out waiting for "
 	    "locks\n"
 	    "  --format FORMAT      table (default), csv or json\n"
+	    "  --save DIR           write the results to DIR as CSV and JSON, too\n"
 	    "  --help, --version\n",
 	    f);
 }
@@ -265,7 +306,9 @@ void cli_help_knobs(FILE *f)
 void cli_end(struct cli_common *common)
 {
 	free(common->corpus.sources);
+	free(common->sets);
 	common->corpus.sources = NULL;
+	common->sets = NULL;
 }
 
 int cli_finish(void)

@@ -17,6 +17,7 @@
 
 #include "cistern.h"
 #include "corpus.h"
+#include "engine.h"
 #include "report.h"
 
 enum { CLI_FAILURE = 1, CLI_USAGE = 2 };
@@ -30,8 +31,8 @@ _Noreturn void cli_fail(const char *format, ...) CISTERN_PRINTF(1, 2);
 _Noreturn void cli_usage(const char *format, ...) CISTERN_PRINTF(1, 2);
 
 /*
- * The number of an option, read as the library reads sizes (digits and perhaps K, M or G), or a usage error
- * that names the option and what it accepts.
+ * The number of an option, read as the library reads sizes (digits and perhaps K, M or G), or a
+ * usage error that names the option and what it accepts.
  */
 uint64_t cli_number_option(const char *option, const char *text, uint64_t min, uint64_t max);
 
@@ -49,14 +50,19 @@ void cli_knob(cistern_config *config, const char *option, const char *key, const
 /* Sets a knob from "key=value". */
 void cli_knob_pair(cistern_config *config, const char *option, const char *pair);
 
+/* Makes a folder and those above it where they are missing, or ends the program. */
+void cli_folder(const char *path);
+
 /* A random number from 0 on up to 2^64 - 1 needs a state; the same on every machine. */
 uint64_t cli_random(uint64_t *state);
 
 /* What every bench that reads a corpus understands. */
 struct cli_common {
 	struct corpus_request corpus;
-	cistern_config config;
-	enum report_format format;
+	cistern_config config; /* with the --set options */
+	const char **sets;     /* those, as given */
+	size_t nsets;
+	struct report_output output;
 };
 
 enum {
@@ -69,6 +75,7 @@ enum {
 	CLI_SET,
 	CLI_CLOCK,
 	CLI_FORMAT,
+	CLI_SAVE,
 	CLI_HELP,
 	CLI_VERSION,
 	CLI_OWN /* first number free for a bench's own options */
@@ -84,7 +91,7 @@ enum {
 	    {"set", required_argument, NULL, CLI_SET},                                             \
 	    {"clock", required_argument, NULL, CLI_CLOCK},                                         \
 	    {"format", required_argument, NULL, CLI_FORMAT},                                       \
-	    {"help", no_argument, NULL, CLI_HELP},                                                 \
+	    {"save", required_argument, NULL, CLI_SAVE}, {"help", no_argument, NULL, CLI_HELP},    \
 	{                                                                                          \
 		"version", no_argument, NULL, CLI_VERSION                                          \
 	}
@@ -97,6 +104,10 @@ void cli_start(struct cli_common *common, const char *argv0);
  * the bench itself understands. Unknown options end the program.
  */
 bool cli_common_option(struct cli_common *common, int option, char **argv, void (*help)(FILE *f));
+
+/* The settings of one engine: the library's defaults, then the engine's, then the --set options. */
+void cli_engine_config(const struct cli_common *common, const struct engine *engine,
+		       cistern_config *out);
 
 /* Takes what is left of the command line: more files for --elf, or a usage error. */
 void cli_common_rest(struct cli_common *common, int argc, char **argv);

@@ -12,7 +12,8 @@ struct contender *contender_add(struct contender_list *list, const struct cli_co
 	if (!list->items)
 		cli_fail("out of memory");
 	struct contender *new = &list->items[list->n++];
-	*new = (struct contender){.engine = engine, .config = common->config};
+	*new = (struct contender){.engine = engine};
+	cli_engine_config(common, engine, &new->config);
 	snprintf(new->label, sizeof new->label, "%s", label);
 	return new;
 }

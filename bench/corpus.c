@@ -129,32 +129,50 @@ static uint32_t *index_slot(const struct index *x, const cistern_span *distinct,
 	return &x->slots[at];
 }
 
-/* Strings like those of the corpus, each with one byte changed, that are not in it. */
+static struct index index_make(size_t n)
+{
+	struct index x = {NULL, 1};
+	while (x.mask < 2 * n)
+		x.mask *= 2;
+	x.slots = (uint32_t *)(void *)map(x.mask * sizeof *x.slots);
+	x.mask -= 1;
+	return x;
+}
+
+static void index_free(struct index *x)
+{
+	munmap(x->slots, (x->mask + 1) * sizeof *x->slots);
+}
+
+/* Strings like those of the corpus, each with one byte changed, that are not in it; all different.
+ */
 static void make_absent(struct corpus *c, const struct index *x)
 {
-	size_t most = c->ndistinct < ABSENT_MAX ? c->ndistinct : ABSENT_MAX;
+	size_t most = c->ndistinct < ABSENT_MAX ? c->ndistinct : ABSENT_MAX, bytes = 0;
+	for (size_t i = 0; i < most; i++)
+		bytes += c->distinct[i].len + 2;
+	char *to = region_add(&c->absent_bytes_region, bytes);
+	cistern_span *spans =
+	    (cistern_span *)(void *)region_add(&c->absent_region, most * sizeof *spans);
+	struct index own = index_make(most);
+
 	for (size_t i = 0; i < most; i++) {
 		const cistern_span *from = &c->distinct[i];
 		size_t len = from->len ? from->len : 1;
-		char *to = region_add(&c->absent_bytes_region, len + 1);
 		memcpy(to, from->data, from->len);
-		to[len] = '\0';
-		uint64_t hash = hash_bytes(from->data, from->len);
-		char *change = &to[(hash >> 40) % len];
+		to[from->len] = to[len] = '\0';
+		char *change = &to[(hash_bytes(from->data, from->len) >> 40) % len];
 		*change =
 		    (char)(*change ^ 0x80); /* names are ASCII, so this nearly always suffices */
-		if (*index_slot(x, c->distinct, to, len, hash_bytes(to, len))) {
-			c->absent_bytes_region.used -= len + 1;
+		uint64_t hash = hash_bytes(to, len);
+		uint32_t *slot = index_slot(&own, spans, to, len, hash);
+		if (*slot || *index_slot(x, c->distinct, to, len, hash))
 			continue;
-		}
-		cistern_span span = {(const char *)(uintptr_t)(to - c->absent_bytes_region.base),
-				     len};
-		memcpy(region_add(&c->absent_region, sizeof span), &span, sizeof span);
-		c->nabsent++;
+		spans[c->nabsent] = (cistern_span){to, len};
+		*slot = (uint32_t)++c->nabsent;
+		to += len + 1;
 	}
-	cistern_span *spans = (cistern_span *)(void *)c->absent_region.base;
-	for (size_t i = 0; i < c->nabsent; i++)
-		spans[i].data = c->absent_bytes_region.base + (uintptr_t)spans[i].data;
+	index_free(&own);
 	c->absent = spans;
 }
 
@@ -164,11 +182,7 @@ void corpus_seal(struct corpus *c)
 		cli_fail("the corpus has no strings");
 	cistern_span *spans = (cistern_span *)(void *)c->all_region.base;
 	uint32_t *kinds = (uint32_t *)(void *)region_add(&c->kind_region, c->n * sizeof *kinds);
-	struct index x = {NULL, 1};
-	while (x.mask < 2 * c->n)
-		x.mask *= 2;
-	x.mask -= 1;
-	x.slots = (uint32_t *)(void *)map((x.mask + 1) * sizeof *x.slots);
+	struct index x = index_make(c->n);
 
 	for (size_t i = 0; i < c->n; i++) {
 		spans[i].data = c->bytes_region.base + (uintptr_t)spans[i].data;
@@ -190,7 +204,7 @@ void corpus_seal(struct corpus *c)
 	c->kind = kinds;
 	c->distinct = (const cistern_span *)(void *)c->distinct_region.base;
 	make_absent(c, &x);
-	munmap(x.slots, (x.mask + 1) * sizeof *x.slots);
+	index_free(&x);
 	/* What readers freed must not serve the engines. */
 #ifdef __GLIBC__
 	malloc_trim(0);

@@ -24,3 +24,16 @@ const struct engine *engine_named(const char *name)
 			return engines[i];
 	return NULL;
 }
+
+bool engine_heeds(const struct engine *engine, const char *key)
+{
+	size_t length = strlen(key);
+	const char *at = engine->knobs;
+	if (!at)
+		return true;
+	for (; (at = strstr(at, key)) != NULL; at += length)
+		if ((at == engine->knobs || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	return false;
+}

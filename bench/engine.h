@@ -36,13 +36,19 @@ struct engine {
 	const char *name;
 	const char *about; /* one line, with the version of what is wrapped */
 
+	/* The keys that create heeds, with blanks between; "" for none, NULL for all of them. */
+	const char *knobs;
+	/* What the engine has by itself where that differs from the library's defaults. May be
+	 * NULL. */
+	void (*defaults)(cistern_config *config);
+
 	/* Takes from config what it has a use for. NULL with errno where it cannot be made. */
 	void *(*create)(const cistern_config *config);
 	void (*destroy)(void *e);
 
 	/* Interns each string by itself. out may be NULL. */
 	struct engine_sum (*intern)(void *e, const cistern_span *in, size_t n, const char **out);
-	/* Looks each string up by itself, without interning it. */
+	/* Looks each string up by itself, without interning it. NULL where the engine cannot. */
 	struct engine_sum (*find)(void *e, const cistern_span *in, size_t n);
 
 	/* The same in groups. NULL where the engine has no such call; benches use the single calls
@@ -58,6 +64,9 @@ struct engine {
 
 /* Strings that are handed to a batch call at a time. */
 enum { ENGINE_GROUP = 1024 };
+
+/* Whether the engine has a use for a knob. */
+bool engine_heeds(const struct engine *engine, const char *key);
 
 /* By name, or NULL; and one after another, NULL behind the last. */
 const struct engine *engine_named(const char *name);

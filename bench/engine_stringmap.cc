@@ -139,6 +139,8 @@ void stats(void *e, cistern_stats *out)
 extern "C" const struct engine engine_stringmap = {
     "stringmap",
     "LLVM " LLVM_VERSION_STRING " StringMap in 256 pools behind RW locks, as LLDB's ConstString",
+    "",
+    nullptr,
     create,
     destroy,
     stringmap_intern_loop,

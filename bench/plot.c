@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,13 +45,7 @@ struct plotter *plot_open(const char *folder)
 	struct plotter *p = calloc(1, sizeof *p);
 	if (!p || !(p->folder = strdup(folder)))
 		cli_fail("out of memory");
-	for (char *slash = p->folder + 1; *p->folder && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(p->folder, 0777);
-		*slash = '/';
-	}
-	if (mkdir(p->folder, 0777) != 0 && errno != EEXIST)
-		cli_fail("%s: %s", folder, strerror(errno));
+	cli_folder(folder);
 	p->script = open_in(folder, "plots", ".gp");
 	fputs("# Made by cistern-sweep. Run gnuplot on it in this folder to draw again.\n"
 	      "set style fill solid\nunset key\nset border 0\nset tics scale 0\n",

@@ -2,11 +2,13 @@
 /*
  * report.c - the three output formats. See report.h.
  *
- * A table is aligned, so its rows are kept until the report closes; CSV and JSON rows go out at
- * once. Numbers are printed in the C locale, which the benches never leave.
+ * A report goes to one or several sinks, each of a format of its own: standard output, and with
+ * --save two files. A table is aligned, so its rows are kept until the report closes; CSV and JSON
+ * rows go out at once. Numbers are printed in the C locale, which the benches never leave.
  */
 #include "report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,13 +17,22 @@
 #include <sys/utsname.h>
 
 #include "cli.h"
+#include "commit.h"
+#include "config.h"
 #include "harness.h"
 
-struct report {
+struct sink {
 	enum report_format format;
+	FILE *out;
+	char path[4096]; /* of a file; empty: standard output */
+};
+
+struct report {
 	const char *bench;
 	const struct report_column *columns;
 	size_t ncolumns;
+	struct sink sinks[3];
+	size_t nsinks;
 	size_t nfacts, nrows, nnotes;
 	bool facts_over, rows_over;
 	char **cells; /* table: nrows x ncolumns */
@@ -37,75 +48,132 @@ static char *copy_text(const char *s)
 }
 
 /* A JSON string. Strings here come from file names and knobs: any byte can occur. */
-static void put_json(const char *s)
+static void put_json(FILE *out, const char *s)
 {
-	putchar('"');
+	putc('"', out);
 	for (; *s; s++) {
 		unsigned char ch = (unsigned char)*s;
 		if (ch == '"' || ch == '\\')
-			printf("\\%c", ch);
+			fprintf(out, "\\%c", ch);
 		else if (ch < 0x20 || ch >= 0x7F)
-			printf("\\u%04x", ch);
+			fprintf(out, "\\u%04x", ch);
 		else
-			putchar(ch);
+			putc(ch, out);
 	}
-	putchar('"');
+	putc('"', out);
 }
 
-static void put_csv(const char *s)
+static void put_csv(FILE *out, const char *s)
 {
 	if (!strpbrk(s, ",\"\r\n")) {
-		fputs(s, stdout);
+		fputs(s, out);
 		return;
 	}
-	putchar('"');
+	putc('"', out);
 	for (; *s; s++) {
 		if (*s == '"')
-			putchar('"');
-		putchar(*s);
+			putc('"', out);
+		putc(*s, out);
 	}
-	putchar('"');
+	putc('"', out);
 }
 
-struct report *report_open(enum report_format format, const char *bench,
+/* A comment of CSV: one line, whatever the text holds. */
+static void put_comment(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, "# %s%s", key, *key ? ": " : "");
+	for (; *text; text++)
+		putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+	putc('\n', out);
+}
+
+static void add_sink(struct report *r, enum report_format format, const char *folder,
+		     const char *ending)
+{
+	struct sink *sink = &r->sinks[r->nsinks++];
+	sink->format = format;
+	sink->out = stdout;
+	if (folder) {
+		snprintf(sink->path, sizeof sink->path, "%s/%s.%s", folder, r->bench, ending);
+		sink->out = fopen(sink->path, "w");
+		if (!sink->out)
+			cli_fail("%s: %s", sink->path, strerror(errno));
+	}
+	if (format == REPORT_JSON) {
+		fputs("{\"bench\": ", sink->out);
+		put_json(sink->out, r->bench);
+		fputs(", \"facts\": {", sink->out);
+	}
+}
+
+struct report *report_open(const struct report_output *output, const char *bench,
 			   const struct report_column *columns, size_t ncolumns)
 {
 	struct report *r = calloc(1, sizeof *r);
 	if (!r)
 		cli_fail("out of memory");
-	r->format = format;
 	r->bench = bench;
 	r->columns = columns;
 	r->ncolumns = ncolumns;
-	if (format == REPORT_JSON) {
-		fputs("{\"bench\": ", stdout);
-		put_json(bench);
-		fputs(", \"facts\": {", stdout);
+	add_sink(r, output->format, NULL, NULL);
+	if (output->folder) {
+		cli_folder(output->folder);
+		add_sink(r, REPORT_CSV, output->folder, "csv");
+		add_sink(r, REPORT_JSON, output->folder, "json");
 	}
 	return r;
 }
 
 void report_fact(struct report *r, const char *key, const char *format, ...)
 {
-	char text[512];
+	char text[2048];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	if (r->format == REPORT_JSON) {
-		fputs(r->nfacts++ ? ", " : "", stdout);
-		put_json(key);
-		fputs(": ", stdout);
-		put_json(text);
-	} else {
-		fprintf(stderr, "%s: %s\n", key, text);
+	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_JSON) {
+			fputs(r->nfacts ? ", " : "", sink->out);
+			put_json(sink->out, key);
+			fputs(": ", sink->out);
+			put_json(sink->out, text);
+		} else if (sink->format == REPORT_CSV) {
+			put_comment(sink->out, key, text);
+		} else {
+			fprintf(stderr, "%s: %s\n", key, text);
+		}
 	}
+	r->nfacts++;
+}
+
+/* What stands behind a key in a file of lines "key : value" or of one line (key NULL). */
+static bool line_of(const char *path, const char *key, char *out, size_t size)
+{
+	FILE *f = fopen(path, "r");
+	bool found = false;
+	if (!f)
+		return false;
+	while (!found && fgets(out, (int)size, f)) {
+		out[strcspn(out, "\n")] = '\0';
+		if (key && strncmp(out, key, strlen(key)) != 0)
+			continue;
+		char *value = key ? strchr(out, ':') : out;
+		if (!value)
+			continue;
+		value += key ? 1 + strspn(value + 1, " \t") : 0;
+		memmove(out, value, strlen(value) + 1);
+		found = true;
+	}
+	fclose(f);
+	return found;
 }
 
 void report_machine(struct report *r)
 {
 	struct utsname system;
+	char line[256];
 	report_fact(r, "version", "cistern %s", cistern_version());
+	report_fact(r, "commit", "%s", BENCH_COMMIT);
 #ifdef __VERSION__
 #ifdef __clang__
 	report_fact(r, "compiler", "%s", __VERSION__);
@@ -113,6 +181,8 @@ void report_machine(struct report *r)
 	report_fact(r, "compiler", "gcc %s", __VERSION__);
 #endif
 #endif
+	if (line_of("/proc/cpuinfo", "model name", line, sizeof line))
+		report_fact(r, "processor", "%s", line);
 	report_fact(r, "processors", "%u", harness_cpus());
 	if (uname(&system) == 0)
 		report_fact(r, "kernel", "%s %s %s", system.sysname, system.release,
@@ -120,14 +190,8 @@ void report_machine(struct report *r)
 	if (harness_clock_used() == HARNESS_CPU)
 		report_fact(r, "clock",
 			    "processor time of the slowest thread, not time on the wall");
-	FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
-	if (f) {
-		char line[128] = "";
-		if (fgets(line, sizeof line, f))
-			report_fact(r, "transparent_hugepages", "%.*s", (int)strcspn(line, "\n"),
-				    line);
-		fclose(f);
-	}
+	if (line_of("/sys/kernel/mm/transparent_hugepage/enabled", NULL, line, sizeof line))
+		report_fact(r, "transparent_hugepages", "%s", line);
 }
 
 void report_corpus(struct report *r, const struct corpus *c)
@@ -139,17 +203,33 @@ void report_corpus(struct report *r, const struct corpus *c)
 		    (double)c->distinct_payload / (double)c->ndistinct, c->hash);
 }
 
+void report_knobs(struct report *r, const char *label, const struct engine *engine,
+		  const cistern_config *config)
+{
+	char text[1024], value[32];
+	size_t used = 0;
+	const struct config_knob *knob;
+	for (size_t i = 0; (knob = config_knob_at(i)) != NULL && used < sizeof text; i++) {
+		if (!engine_heeds(engine, knob->key))
+			continue;
+		config_knob_text(config, i, value, sizeof value);
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s",
+					 used ? " " : "", knob->key, value);
+	}
+	report_fact(r, label, "%s", text);
+}
+
 static void facts_end(struct report *r)
 {
 	if (r->facts_over)
 		return;
 	r->facts_over = true;
-	if (r->format == REPORT_JSON) {
-		fputs("}, \"results\": [", stdout);
-	} else if (r->format == REPORT_CSV) {
-		for (size_t i = 0; i < r->ncolumns; i++)
-			printf("%s%s", i ? "," : "", r->columns[i].name);
-		putchar('\n');
+	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_JSON)
+			fputs("}, \"results\": [", sink->out);
+		for (size_t i = 0; i < r->ncolumns && sink->format == REPORT_CSV; i++)
+			fprintf(sink->out, "%s%s", r->columns[i].name,
+				i + 1 < r->ncolumns ? "," : "\n");
 	}
 }
 
@@ -206,37 +286,51 @@ static void table_row(struct report *r, const struct report_value *values)
 	}
 }
 
+static void csv_row(const struct report *r, FILE *out, const struct report_value *values)
+{
+	char text[512];
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		fputs(i ? "," : "", out);
+		if (values[i].missing)
+			continue;
+		plain(text, sizeof text, r->columns[i].type, &values[i]);
+		put_csv(out, text);
+	}
+	putc('\n', out);
+}
+
+static void json_row(const struct report *r, FILE *out, const struct report_value *values)
+{
+	char text[512];
+	fputs(r->nrows ? ",\n{" : "\n{", out);
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		plain(text, sizeof text, r->columns[i].type, &values[i]);
+		fputs(i ? ", " : "", out);
+		put_json(out, r->columns[i].name);
+		fputs(": ", out);
+		if (values[i].missing)
+			fputs("null", out);
+		else if (r->columns[i].type == REPORT_TEXT)
+			put_json(out, text);
+		else
+			fputs(text, out);
+	}
+	putc('}', out);
+}
+
 void report_row(struct report *r, const struct report_value *values)
 {
 	facts_end(r);
-	if (r->format == REPORT_TABLE)
-		table_row(r, values);
-	else if (r->format == REPORT_JSON)
-		fputs(r->nrows ? ",\n{" : "\n{", stdout);
-	for (size_t i = 0; i < r->ncolumns && r->format != REPORT_TABLE; i++) {
-		char text[512];
-		plain(text, sizeof text, r->columns[i].type, &values[i]);
-		fputs(i ? (r->format == REPORT_JSON ? ", " : ",") : "", stdout);
-		if (r->format == REPORT_CSV) {
-			if (!values[i].missing)
-				put_csv(text);
-			continue;
-		}
-		put_json(r->columns[i].name);
-		fputs(": ", stdout);
-		if (values[i].missing)
-			fputs("null", stdout);
-		else if (r->columns[i].type == REPORT_TEXT)
-			put_json(text);
+	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_TABLE)
+			table_row(r, values);
+		else if (sink->format == REPORT_CSV)
+			csv_row(r, sink->out, values);
 		else
-			fputs(text, stdout);
+			json_row(r, sink->out, values);
+		fflush(sink->out);
 	}
-	if (r->format == REPORT_JSON)
-		putchar('}');
-	else if (r->format == REPORT_CSV)
-		putchar('\n');
 	r->nrows++;
-	fflush(stdout);
 }
 
 static void table_print(struct report *r)
@@ -271,10 +365,12 @@ static void rows_end(struct report *r)
 		return;
 	facts_end(r);
 	r->rows_over = true;
-	if (r->format == REPORT_TABLE)
-		table_print(r);
-	else if (r->format == REPORT_JSON)
-		fputs("\n], \"notes\": [", stdout);
+	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_TABLE)
+			table_print(r);
+		else if (sink->format == REPORT_JSON)
+			fputs("\n], \"notes\": [", sink->out);
+	}
 }
 
 void report_note(struct report *r, const char *format, ...)
@@ -285,13 +381,15 @@ void report_note(struct report *r, const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	rows_end(r);
-	if (r->format == REPORT_JSON) {
-		fputs(r->nnotes ? ",\n" : "\n", stdout);
-		put_json(text);
-	} else if (r->format == REPORT_CSV) {
-		fprintf(stderr, "%s\n", text);
-	} else {
-		printf("%s%s\n", r->nnotes ? "" : "\n", text);
+	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_JSON) {
+			fputs(r->nnotes ? ",\n" : "\n", sink->out);
+			put_json(sink->out, text);
+		} else if (sink->format == REPORT_CSV) {
+			put_comment(sink->out, "", text);
+		} else {
+			fprintf(sink->out, "%s%s\n", r->nnotes ? "" : "\n", text);
+		}
 	}
 	r->nnotes++;
 }
@@ -299,8 +397,15 @@ void report_note(struct report *r, const char *format, ...)
 void report_close(struct report *r)
 {
 	rows_end(r);
-	if (r->format == REPORT_JSON)
-		fputs("]}\n", stdout);
+	for (struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
+		if (sink->format == REPORT_JSON)
+			fputs("]}\n", sink->out);
+		if (!*sink->path)
+			continue; /* cli_finish looks after standard output */
+		bool failed = ferror(sink->out) != 0;
+		if (fclose(sink->out) != 0 || failed)
+			cli_fail("%s: cannot write the results: %s", sink->path, strerror(errno));
+	}
 	for (size_t i = 0; r->cells && i < r->nrows * r->ncolumns; i++)
 		free(r->cells[i]);
 	free(r->cells);

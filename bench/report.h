@@ -4,9 +4,9 @@
  *
  * A report is a fixed list of columns and any number of rows; each row is one line in every format.
  * JSON is
- * {"bench":..., "facts":{...}, "results":[ one object a line ], "notes":[ strings ]}. What is said
- * for people only goes to stderr, so that stdout can be read by programs; the table format is for
- * people and keeps its closing notes on stdout.
+ * {"bench":..., "facts":{...}, "results":[ one object a line ], "notes":[ strings ]}. CSV has facts
+ * and notes as comments, "# key: value". The table is for people: facts go to stderr, notes follow
+ * it.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -17,8 +17,16 @@
 
 #include "cistern.h"
 #include "corpus.h"
+#include "engine.h"
 
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
+
+/* Where a report goes: standard output in that format and, where there is a folder, the files
+ * BENCH.csv and BENCH.json in it. */
+struct report_output {
+	enum report_format format;
+	const char *folder;
+};
 
 enum report_type {
 	REPORT_TEXT,
@@ -43,23 +51,27 @@ struct report_value {
 
 struct report;
 
-/* columns must outlive the report. bench names it in JSON. */
-struct report *report_open(enum report_format format, const char *bench,
+/* columns must outlive the report. bench names it in JSON and names its files. */
+struct report *report_open(const struct report_output *output, const char *bench,
 			   const struct report_column *columns, size_t ncolumns);
 
-/* Facts that hold for all rows, before the first row: JSON keeps them, the others say them on
- * stderr. */
+/* Facts that hold for all rows, before the first row. */
 void report_fact(struct report *r, const char *key, const char *format, ...) CISTERN_PRINTF(3, 4);
 
-/* The facts that every bench states: version, compiler, processors, kernel, huge-page setting. */
+/* The facts that every bench states: version, commit, compiler, processors, kernel, huge-page
+ * setting. */
 void report_machine(struct report *r);
 
 /* The facts of a corpus, its hash among them. */
 void report_corpus(struct report *r, const struct corpus *c);
 
+/* The knobs of a configuration that an engine heeds, as one fact. */
+void report_knobs(struct report *r, const char *label, const struct engine *engine,
+		  const cistern_config *config);
+
 void report_row(struct report *r, const struct report_value *values);
 
-/* A closing line: stdout in tables, part of the document in JSON, stderr with CSV. */
+/* A closing line. */
 void report_note(struct report *r, const char *format, ...) CISTERN_PRINTF(2, 3);
 
 void report_close(struct report *r);

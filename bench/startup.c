@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 	corpus_load(&s.corpus, &s.common.corpus);
 
 	struct report *r =
-	    report_open(s.common.format, "startup", columns, sizeof columns / sizeof *columns);
+	    report_open(&s.common.output, "startup", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &s.corpus);
 	for (size_t i = 0; i < s.shards.n; i++) {

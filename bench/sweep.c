@@ -490,7 +490,7 @@ int main(int argc, char **argv)
 		return CLI_FAILURE;
 
 	struct report *r =
-	    report_open(s.common.format, "sweep", columns, sizeof columns / sizeof *columns);
+	    report_open(&s.common.output, "sweep", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &s.corpus);
 	report_fact(r, "rounds", "%u", s.rounds);

@@ -7,29 +7,48 @@
  * memory is first read.
  *
  * What is verified: every string came back with its own bytes and a NUL; equal strings gave equal
- * pointers, whichever thread asked; the engine counts as many strings as the corpus has; each later
- * pass of each thread adds up to the same pointers; no absent string was found.
+ * pointers, whichever thread asked; the engine counts as many strings as the corpus has, and after
+ * the mix as many more as were new; each later pass of each thread adds up to the same pointers; no
+ * absent string was found.
  */
 #include "workload.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* Room for the medians of passes. */
-enum { PASSES_MIN = 3, PASSES_MAX = 64 };
+/* Room for the medians of passes; strings of the hot set, how many of them a pass takes in a row,
+ * and how often; known strings for a new one in the mix, and new ones a thread at most; steps while
+ * the number of strings doubles. */
+enum {
+	PASSES_MIN = 3,
+	PASSES_MAX = 64,
+	HOT = 64,
+	HOT_RUN = 4096,
+	HOT_REPEAT = 64,
+	MIX = 20,
+	MIX_NEW_MAX = 50000,
+	STEPS = 12
+};
 
 struct run {
 	const struct workload *w;
 	void *engine;
 	const cistern_span *in; /* the strings of this phase */
 	size_t n;
-	const char **out; /* build: an answer for each string */
+	unsigned repeat;  /* times each thread goes over them */
+	const char **out; /* BUILD: an answer for each string */
 	bool batch;
-	enum { BUILD, INTERN, FIND } phase;
+	enum {
+		BUILD,     /* each thread a part of the strings */
+		INTERN,    /* each thread all of them, from a place of its own on and round */
+		FIND,      /* the same */
+		INTERN_OWN /* each thread n strings of its own, one thread's after another's */
+	} phase;
 	struct engine_sum *sums; /* one a thread */
 };
 
@@ -51,50 +70,72 @@ static void run_thread(unsigned thread, void *arg)
 	struct run *r = arg;
 	unsigned threads = r->w->threads;
 	size_t from = (size_t)((uint64_t)r->n * thread / threads);
+	struct engine_sum sum = {0, 0};
 	if (r->phase == BUILD) {
-		size_t to = (size_t)((uint64_t)r->n * (thread + 1) / threads);
-		r->sums[thread] = run_part(r, from, to);
-		return;
+		sum = run_part(r, from, (size_t)((uint64_t)r->n * (thread + 1) / threads));
+	} else if (r->phase == INTERN_OWN) {
+		sum = run_part(r, thread * r->n, (thread + 1) * r->n);
+	} else {
+		for (unsigned k = 0; k < r->repeat; k++) {
+			struct engine_sum a = run_part(r, from, r->n), b = run_part(r, 0, from);
+			sum.pointers += a.pointers + b.pointers;
+			sum.found += a.found + b.found;
+		}
 	}
-	/* The whole corpus, from a place of its own on and round. */
-	struct engine_sum a = run_part(r, from, r->n);
-	struct engine_sum b = run_part(r, 0, from);
-	r->sums[thread] = (struct engine_sum){a.pointers + b.pointers, a.found + b.found};
+	r->sums[thread] = sum;
 }
 
-/* Passes over the strings; the median in millions a second over all threads. */
+/* Millions a second in so many nanoseconds. */
+static double speed(const struct run *r, uint64_t ns)
+{
+	return (double)r->n * r->repeat * r->w->threads / (double)ns * 1e3;
+}
+
+static void expect_sum(const struct run *r, const char *what, unsigned thread,
+		       struct engine_sum right)
+{
+	const struct engine_sum *got = &r->sums[thread];
+	if (got->pointers == right.pointers && got->found == right.found)
+		return;
+	cli_fail("%s: wrong answers: %s on thread %u found %" PRIu64 " strings where %" PRIu64
+		 " are right%s",
+		 r->w->engine->name, what, thread, got->found, right.found,
+		 got->found == right.found ? ", but others" : "");
+}
+
+static void expect_count(const struct run *r, uint64_t right, cistern_stats *stats)
+{
+	r->w->engine->stats(r->engine, stats);
+	if (stats->strings != right)
+		cli_fail("%s: wrong answer: it counts %" PRIu64 " strings where %" PRIu64
+			 " are right",
+			 r->w->engine->name, stats->strings, right);
+}
+
+/* Passes over the strings; their median speed. */
 static double passes(struct run *r, const char *what, struct engine_sum expected)
 {
 	double speeds[PASSES_MAX];
 	size_t n = 0;
 	uint64_t least = (uint64_t)r->w->pass_ms * 1000000, spent = 0;
 	if (r->n == 0)
-		return 0;
+		return NAN;
 	do {
 		uint64_t ns = harness_threads(r->w->threads, run_thread, r);
-		speeds[n++] = (double)r->n * r->w->threads / (double)ns * 1e3;
+		speeds[n++] = speed(r, ns);
 		spent += ns;
-		for (unsigned t = 0; t < r->w->threads; t++) {
-			if (r->sums[t].pointers != expected.pointers ||
-			    r->sums[t].found != expected.found)
-				cli_fail("%s: wrong answers: %s on thread %u found %" PRIu64
-					 " strings where %" PRIu64 " are right%s",
-					 r->w->engine->name, what, t, r->sums[t].found,
-					 expected.found,
-					 r->sums[t].found == expected.found ? ", but others" : "");
-		}
+		for (unsigned t = 0; t < r->w->threads; t++)
+			expect_sum(r, what, t, expected);
 	} while (n < PASSES_MAX && r->w->pass_ms && (n < PASSES_MIN || spent < least));
 	return harness_spread_of(speeds, n).median;
 }
 
-/* Checks every answer of the build, and returns what interning the whole corpus has to add up to.
- */
-static struct engine_sum verify(const struct run *r)
+/* Checks every answer of the build, fills in the pointer of each distinct string, and returns what
+ * interning the whole corpus has to add up to. */
+static struct engine_sum verify(const struct run *r, const char **kinds)
 {
 	const struct corpus *c = r->w->corpus;
 	const char *name = r->w->engine->name;
-	size_t size = c->ndistinct * sizeof(char *);
-	const char **kinds = harness_pages(size);
 	struct engine_sum sum = {0, 0};
 
 	for (size_t i = 0; i < r->n; i++) {
@@ -114,8 +155,64 @@ static struct engine_sum verify(const struct run *r)
 		sum.pointers += (uintptr_t)kinds[c->kind[i]];
 		sum.found++;
 	}
-	harness_pages_free(kinds, size);
 	return sum;
+}
+
+/* All threads on the same few strings, in an order that no branch predictor knows. */
+static double hot(struct run *r, const char *const *kinds)
+{
+	const struct corpus *c = r->w->corpus;
+	cistern_span *in = harness_pages(HOT_RUN * sizeof *in);
+	size_t distinct = c->ndistinct < HOT ? c->ndistinct : HOT;
+	struct engine_sum sum = {0, (uint64_t)HOT_RUN * HOT_REPEAT};
+	uint64_t state = 1;
+	for (size_t i = 0; i < HOT_RUN; i++) {
+		size_t which = (size_t)(cli_random(&state) % distinct) * (c->ndistinct / distinct);
+		in[i] = c->distinct[which];
+		sum.pointers += (uintptr_t)kinds[which] * HOT_REPEAT;
+	}
+	r->phase = INTERN;
+	r->in = in;
+	r->n = HOT_RUN;
+	r->repeat = HOT_REPEAT;
+	double result = passes(r, "hitting the hot set", sum);
+	r->repeat = 1;
+	harness_pages_free(in, HOT_RUN * sizeof *in);
+	return result;
+}
+
+/* Each thread interns new strings, which no other thread has, among known ones. */
+static double mixed(struct run *r)
+{
+	const struct corpus *c = r->w->corpus;
+	unsigned threads = r->w->threads;
+	size_t new = c->nabsent / threads;
+	new = new < c->n / (MIX - 1) ? new : c->n / (MIX - 1);
+	new = new < MIX_NEW_MAX ? new : MIX_NEW_MAX;
+	if (new == 0)
+		return NAN;
+	r->n = new *MIX;
+	size_t size = threads * r->n * sizeof(cistern_span), known = 0;
+	cistern_span *in = harness_pages(size);
+	for (size_t i = 0; i < threads * r->n; i++)
+		in[i] = i % MIX == MIX - 1 ? c->absent[i / MIX] : c->all[known++ % c->n];
+	r->in = in;
+	r->phase = INTERN_OWN;
+	double result = speed(r, harness_threads(threads, run_thread, r));
+
+	/* All are known now, so that a second time has to give the same pointers. */
+	struct engine_sum *first = harness_pages(threads * sizeof *first);
+	memcpy(first, r->sums, threads * sizeof *first);
+	harness_threads(threads, run_thread, r);
+	for (unsigned t = 0; t < threads; t++) {
+		first[t].found = r->n;
+		expect_sum(r, "after the mix, interning again", t, first[t]);
+	}
+	cistern_stats stats;
+	expect_count(r, c->ndistinct + threads * new, &stats);
+	harness_pages_free(first, threads * sizeof *first);
+	harness_pages_free(in, size);
+	return result;
 }
 
 static void nothing(unsigned thread, void *arg)
@@ -124,40 +221,56 @@ static void nothing(unsigned thread, void *arg)
 	(void)arg;
 }
 
+static void make(struct run *r)
+{
+	const struct workload *w = r->w;
+	r->sums = harness_pages(w->threads * sizeof *r->sums);
+	r->repeat = 1;
+	r->engine = w->engine->create(&w->config);
+	if (!r->engine)
+		cli_fail("%s: cannot be made: %s", w->engine->name, strerror(errno));
+}
+
+static double misses(struct run *r)
+{
+	if (!r->w->engine->find)
+		return NAN;
+	r->phase = FIND;
+	r->in = r->w->corpus->absent;
+	r->n = r->w->corpus->nabsent;
+	return passes(r, "missing", (struct engine_sum){0, 0});
+}
+
 static void measure(void *arg, void *out)
 {
 	const struct workload *w = arg;
 	struct workload_result *result = out;
 	const struct corpus *c = w->corpus;
 	struct run r = {.w = w};
+	const cistern_span *in = w->build_distinct ? c->distinct : c->all;
+	size_t n = w->build_distinct ? c->ndistinct : c->n;
 
-	r.in = w->build_distinct ? c->distinct : c->all;
-	r.n = w->build_distinct ? c->ndistinct : c->n;
-	r.out = harness_pages(r.n * sizeof *r.out);
-	r.sums = harness_pages(w->threads * sizeof *r.sums);
+	r.out = harness_pages(n * sizeof *r.out);
+	const char **kinds = harness_pages(c->ndistinct * sizeof *kinds);
 	/* Stacks and what else threads leave behind must be there before memory is read. */
 	harness_threads(w->threads, nothing, NULL);
 	/* Fork left the page tables of the corpus to be filled on first use: touch it all. */
 	uint64_t touched = 0;
 	for (size_t i = 0; i < c->n; i++)
 		touched += (unsigned char)c->all[i].data[c->all[i].len / 2] + c->all[i].len;
-	*(volatile uint64_t *)&r.sums[0].pointers = touched;
+	*(volatile uint64_t *)(void *)r.out = touched;
 	harness_memory_read(&result->before);
 
-	r.engine = w->engine->create(&w->config);
-	if (!r.engine)
-		cli_fail("%s: cannot be made: %s", w->engine->name, strerror(errno));
+	make(&r);
 	r.phase = BUILD;
+	r.in = in;
+	r.n = n;
 	r.batch = w->build_batch;
 	uint64_t ns = harness_threads(w->threads, run_thread, &r);
 	result->speed.build = (double)r.n / (double)ns * 1e3;
 	harness_memory_read(&result->after);
-
-	struct engine_sum all = verify(&r);
-	w->engine->stats(r.engine, &result->stats);
-	if (result->stats.strings != c->ndistinct)
-		cli_fail("%s: wrong answer: it counts %" PRIu64 " strings where %zu are right",
-			 w->engine->name, result->stats.strings, c->ndistinct);
+	struct engine_sum all = verify(&r, kinds);
+	expect_count(&r, c->ndistinct, &result->stats);
 
 	r.phase = INTERN;
 	r.in = c->all;
@@ -167,10 +280,10 @@ static void measure(void *arg, void *out)
 	r.batch = true;
 	result->speed.batch =
 	    w->engine->intern_batch ? passes(&r, "hitting in batches", all) : result->speed.hit;
-	r.phase = FIND;
-	r.in = c->absent;
-	r.n = c->nabsent;
-	result->speed.miss = passes(&r, "missing", (struct engine_sum){0, 0});
+	r.batch = false;
+	result->speed.hot = hot(&r, kinds);
+	result->speed.miss = misses(&r);
+	result->speed.mixed = mixed(&r);
 
 	if (w->engine == &engine_cistern) {
 		result->effective.size = sizeof result->effective;
@@ -179,10 +292,44 @@ static void measure(void *arg, void *out)
 	w->engine->destroy(r.engine);
 }
 
+/* Looks absent strings up in tables of all degrees of filling. */
+static void measure_steps(void *arg, void *out)
+{
+	const struct workload *w = arg;
+	struct workload_result *result = out;
+	const struct corpus *c = w->corpus;
+	struct run r = {.w = w};
+	size_t done = 0;
+
+	make(&r);
+	result->speed.miss_slowest = result->speed.miss_fastest = NAN;
+	for (unsigned step = 0; step <= STEPS; step++) {
+		size_t to = c->ndistinct / 2 + c->ndistinct * step / (2 * STEPS);
+		to = step == STEPS ? c->ndistinct : to;
+		if (w->engine->intern(r.engine, c->distinct + done, to - done, NULL).found !=
+		    to - done)
+			cli_fail("%s: strings could not be interned", w->engine->name);
+		done = to;
+		double now = misses(&r);
+		/* Written so that the first one counts, too: nothing is less than NaN. */
+		if (!(result->speed.miss_slowest <= now))
+			result->speed.miss_slowest = now;
+		if (!(result->speed.miss_fastest >= now))
+			result->speed.miss_fastest = now;
+	}
+	w->engine->destroy(r.engine);
+}
+
 bool workload_run(const struct workload *w, struct workload_result *result)
 {
+	void *arg = (void *)(uintptr_t)w;
 	memset(result, 0, sizeof *result);
-	return harness_child(measure, (void *)(uintptr_t)w, result, sizeof *result);
+	if (!harness_child(measure, arg, result, sizeof *result))
+		return false;
+	if (w->steps)
+		return harness_child(measure_steps, arg, result, sizeof *result);
+	result->speed.miss_slowest = result->speed.miss_fastest = NAN;
+	return true;
 }
 
 uint64_t workload_added(const struct workload_result *r)

@@ -11,7 +11,9 @@
 #include "os.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum kind {
@@ -156,6 +158,29 @@ static bool in_range(const struct knob *knob, uint64_t value)
 }
 
 /* ---- text ---- */
+
+void config_knob_text(const cistern_config *config, size_t i, char *out, size_t size)
+{
+	const struct knob *knob = &knobs[i];
+	uint64_t value = load(config, knob);
+	unsigned unit = 0;
+
+	if (knob->kind == KIND_CHOICE && value < count_choices(knob)) {
+		snprintf(out, size, "%s", knob->choices[value]);
+		return;
+	}
+	if ((knob->kind == KIND_SEED && value == CISTERN_SEED_RANDOM) ||
+	    (value == 0 && knob->zero && !knob->zero_text)) {
+		snprintf(out, size, "%s", knob->public.default_text);
+		return;
+	}
+	if (knob->kind == KIND_SIZE)
+		while (unit < 3 && value && value % 1024 == 0) {
+			value /= 1024;
+			unit++;
+		}
+	snprintf(out, size, "%" PRIu64 "%.*s", value, unit ? 1 : 0, &"KMG"[unit ? unit - 1 : 0]);
+}
 
 int config_parse_number(const char *text, bool size, uint64_t *out)
 {

@@ -18,6 +18,12 @@ struct config_knob {
 const struct config_knob *config_knob_at(size_t i);
 
 /*
+ * The value of knob i as cistern_config_set would take it, NUL-terminated; a value that the knob does not have comes out
+ * as a number. For the reports of the benches.
+ */
+void config_knob_text(const cistern_config *config, size_t i, char *out, size_t size);
+
+/*
  * Decimal digits and, for sizes, K, M or G behind them; nothing else. 0, or EINVAL where the text is no such number, or
  * ERANGE where 64 bits do not hold it: out is untouched then. The benches read their own numbers with it.
  */

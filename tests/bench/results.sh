@@ -22,8 +22,8 @@ sweep_csv() {
 	run $sweep --format csv
 	$validate csv shards slab_size threads insert_m_s hit_m_s batch_hit_m_s miss_m_s rss peak strings \
 		committed payload table <"$scratch/out"
-	test "$(wc -l <"$scratch/out")" -eq 9 || echo 'not a row for each of the 8 combinations'
-	tail -n 3 "$scratch/err" | grep -vE '^CISTERN_SHARDS=[0-9]+ CISTERN_SLAB_SIZE=[0-9]+K$' |
+	test "$(grep -vc '^#' "$scratch/out")" -eq 9 || echo 'not a row for each of the 8 combinations'
+	tail -n 3 "$scratch/out" | grep -vE '^# CISTERN_SHARDS=[0-9]+ CISTERN_SLAB_SIZE=[0-9]+K$' |
 		sed 's/$/: not a setting/'
 }
 expect 'sweep: CSV' sweep_csv
@@ -77,11 +77,25 @@ expect 'sweep: no gnuplot is no failure' plots_without_gnuplot
 compare_csv() {
 	run $compare --variant hugepages=never --variant hugepages=always,capacity=1000 --format csv
 	$validate csv threads rounds <"$scratch/out"
-	test "$(grep -c ',cistern hugepages=never,build,' "$scratch/out")" -eq 2 || echo 'a variant is missing'
-	test "$(grep -c ',cistern hugepages=always capacity=1000,hit,' "$scratch/out")" -eq 2 ||
+	test "$(grep -c ',build,cistern hugepages=never,' "$scratch/out")" -eq 2 || echo 'a variant is missing'
+	test "$(grep -c ',hit,cistern hugepages=always capacity=1000,' "$scratch/out")" -eq 2 ||
 		echo 'the other variant is missing'
 }
 expect 'compare: CSV with variants' compare_csv
+
+saved() {
+	run $compare --threads 1 --save "$scratch/saved/deep"
+	grep -v huge_pages "$scratch/saved/deep/compare.csv" | $validate csv median
+	$validate json <"$scratch/saved/deep/compare.json"
+	for fact in version commit compiler processors corpus 'knobs of cistern'; do
+		grep -q "^# $fact: ." "$scratch/saved/deep/compare.csv" || echo "CSV without $fact"
+		grep -q "\"$fact\": \"." "$scratch/saved/deep/compare.json" || echo "JSON without $fact"
+	done
+	bench/cistern-compare $small --save "$scratch/lines" 2>&1 | grep -q 'lines: Not a directory' ||
+		echo 'a file was taken for a folder'
+}
+echo one >"$scratch/lines"
+expect 'compare: saved with what is needed to know what was measured' saved
 
 compare_json() {
 	printf 'one\n\ntwo\none\nthree' >"$scratch/lines"

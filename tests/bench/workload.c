@@ -26,6 +26,7 @@ static enum fault {
 	LATER_OTHER,      /* a hit gives another pointer than the build */
 	OTHER_PER_THREAD, /* the two threads get different pointers */
 	BATCH_OTHER,      /* the batch call answers differently */
+	NEW_TWICE,        /* strings that come after the build are interned anew each time */
 	CRASHES,
 	NOT_MADE
 } fault;
@@ -58,6 +59,15 @@ static const char *find_one(struct list *l, const char *s, size_t len)
 	return find(l, s, len);
 }
 
+/* As only the strings have that are not in the corpus. */
+static bool has_high_bit(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)s[i] >= 0x80)
+			return true;
+	return false;
+}
+
 static const char *intern_locked(struct list *l, const char *s, size_t len)
 {
 	size_t call = l->calls++;
@@ -68,7 +78,8 @@ static const char *intern_locked(struct list *l, const char *s, size_t len)
 	const char *found = find(l, s, len);
 	if (fault == LATER_OTHER && call == 700)
 		return found + 1;
-	if (found && !(fault == FORGETS && call == 250))
+	bool after_build = has_high_bit(s, len);
+	if (found && !(fault == FORGETS && call == 250) && !(fault == NEW_TWICE && after_build))
 		return found;
 	struct entry *e = &l->entries[l->n++];
 	e->len = len;
@@ -159,11 +170,14 @@ static bool passes(enum fault how, unsigned threads)
 	ck_assert_uint_lt(c.ndistinct, 350);
 	fault = how;
 	struct workload w = {
-	    .engine = &engine_list, .corpus = &c, .threads = threads, .pass_ms = 1};
+	    .engine = &engine_list, .corpus = &c, .threads = threads, .pass_ms = 1, .steps = true};
 	bool good = workload_run(&w, &result);
 	if (good) {
 		ck_assert(result.speed.build > 0 && result.speed.hit > 0);
 		ck_assert(result.speed.batch > 0 && result.speed.miss > 0);
+		ck_assert(result.speed.hot > 0 && result.speed.mixed > 0);
+		ck_assert(result.speed.miss_slowest > 0);
+		ck_assert(result.speed.miss_fastest >= result.speed.miss_slowest);
 		ck_assert_uint_gt(result.after.rss, 0);
 		ck_assert_uint_ge(result.after.peak, result.before.rss / 2);
 	}
@@ -232,6 +246,13 @@ START_TEST(batch_that_answers_differently_is_noticed)
 }
 END_TEST
 
+START_TEST(new_string_with_two_pointers_is_noticed)
+{
+	ck_assert(!passes(NEW_TWICE, 1));
+	ck_assert(!passes(NEW_TWICE, 2));
+}
+END_TEST
+
 START_TEST(crash_is_noticed)
 {
 	ck_assert(!passes(CRASHES, 1));
@@ -269,6 +290,7 @@ static Suite *make(void)
 	support_add(s, pointer_that_changes_later_is_noticed);
 	support_add(s, pointers_that_differ_between_threads_are_noticed);
 	support_add(s, batch_that_answers_differently_is_noticed);
+	support_add(s, new_string_with_two_pointers_is_noticed);
 	support_add(s, crash_is_noticed);
 	support_add(s, engine_that_cannot_be_made_is_noticed);
 	support_add(s, spread_is_the_quartiles);
