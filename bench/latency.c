@@ -434,12 +434,10 @@ static bool measured(const struct latency *l, size_t which)
 static void report(struct latency *l)
 {
 	make_columns();
-	struct report *r = report_open(l->common.format, "latency", columns, ncolumns);
+	struct report *r = report_open(&l->common.output, "latency", columns, ncolumns);
 	report_machine(r);
 	report_corpus(r, &l->corpus);
-	for (size_t i = 0; i < l->contenders.n; i++)
-		report_fact(r, l->contenders.items[i].label, "%s",
-			    l->contenders.items[i].engine->about);
+	contender_facts(r, &l->contenders);
 	report_fact(r, "timer", "%s", ticks.about);
 	struct harness_spread overhead = harness_spread_of(l->overheads, l->processes);
 	report_fact(r, "timer_overhead",

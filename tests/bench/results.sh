@@ -143,8 +143,8 @@ latency_csv() {
 	for case in insert insert-shared hit hit-inserting hot hot-inserting; do
 		test "$(grep -c "^$case,cistern " "$scratch/out")" -eq 2 || echo "not two rows of $case"
 	done
-	grep -E '^timer: (rdtsc|clock_gettime)' "$scratch/err" >"$scratch/timer" || echo 'which clock?'
-	grep -q '^timer_overhead: [0-9.]* ns' "$scratch/err" || echo 'what does it take?'
+	grep -qE '^# timer: (rdtsc|clock_gettime)' "$scratch/out" || echo 'which clock?'
+	grep -q '^# timer_overhead: [0-9.]* ns' "$scratch/out" || echo 'what does it take?'
 	$validate csv to_ns <"$scratch/histogram.csv"
 	# The histogram holds every call of both rounds.
 	awk -F, 'NR == FNR { if (FNR > 1 && $1 == "insert") want[$2] = 2 * $3; next }
