@@ -104,6 +104,19 @@ void harness_pages_free(void *p, size_t size)
 	munmap(p, size ? size : 1);
 }
 
+void harness_warm(size_t size)
+{
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return; /* then there is nothing to be warmed */
+#ifdef MADV_HUGEPAGE
+	madvise(p, size, MADV_HUGEPAGE);
+#endif
+	for (size_t i = 0; i < size; i += 4096)
+		p[i] = 1;
+	munmap(p, size);
+}
+
 /* ---- threads */
 
 struct worker {

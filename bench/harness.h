@@ -56,6 +56,13 @@ void harness_events_read(struct harness_events *e);
 uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), void *arg);
 
 /*
+ * Touches so many bytes, in huge pages where there are some, and gives them back. Hosts take free
+ * memory from their virtual machines (free page reporting, balloons); who touches it next pays
+ * milliseconds for a huge page, and without this it would be chance whose measurement that is.
+ */
+void harness_warm(size_t size);
+
+/*
  * Runs fn in a forked child that has a heap, a peak and an interner of its own, and copies what it
  * left in result back. The child may print one line and exit; then, or where it is killed, false is
  * returned after one line about it.
