@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "engine_loop.h"
 #include "ticks.h"
 
 /* Hits between two looks at whether to go on, first timed and then untimed. */
@@ -28,19 +27,6 @@ const char *const calls_names[CALLS_CASES] = {"insert",        "insert-shared", 
 					      "hit-inserting", "hot",           "hot-inserting"};
 
 /* ---- timing */
-
-/* An engine whose calls do nothing, to learn what timing takes. */
-__attribute__((noinline)) static const char *give_back(void *e, const char *s, size_t len)
-{
-	(void)e;
-	(void)len;
-	return s;
-}
-
-ENGINE_LOOPS(nothing, void, give_back, give_back)
-
-static const struct engine engine_nothing = {
-    .name = "nothing", .intern = nothing_intern_loop, .find = nothing_find_loop};
 
 static uint64_t long_ticks; /* CALLS_LONG_NS */
 static uint64_t overhead;
@@ -369,5 +355,6 @@ static void measure(void *arg, void *result)
 bool calls_run(const struct calls *c, struct calls_figures figures[2])
 {
 	memset(figures, 0, 2 * sizeof *figures);
+	harness_warm(4 * (size_t)c->corpus->distinct_payload);
 	return harness_child(measure, (void *)(uintptr_t)c, figures, 2 * sizeof *figures);
 }

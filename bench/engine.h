@@ -73,6 +73,9 @@ const struct engine *engine_named(const char *name);
 const struct engine *engine_at(size_t i);
 
 extern const struct engine engine_cistern;
+/* Gives every string back as it was handed in, and is not in the list: what remains of a
+ * measurement without an interner. */
+extern const struct engine engine_nothing;
 extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
 
 #ifdef __cplusplus

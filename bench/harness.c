@@ -104,8 +104,9 @@ void harness_pages_free(void *p, size_t size)
 	munmap(p, size ? size : 1);
 }
 
-void harness_warm(size_t size)
+void harness_warm(size_t more)
 {
+	size_t size = ((size_t)64 << 20) + more;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return; /* then there is nothing to be warmed */

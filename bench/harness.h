@@ -56,11 +56,12 @@ void harness_events_read(struct harness_events *e);
 uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), void *arg);
 
 /*
- * Touches so many bytes, in huge pages where there are some, and gives them back. Hosts take free
+ * Touches 64 MiB, which is more than any engine takes for few strings, and so many bytes more, in
+ * huge pages where there are some, and gives them back. Hosts take free
  * memory from their virtual machines (free page reporting, balloons); who touches it next pays
  * milliseconds for a huge page, and without this it would be chance whose measurement that is.
  */
-void harness_warm(size_t size);
+void harness_warm(size_t more);
 
 /*
  * Runs fn in a forked child that has a heap, a peak and an interner of its own, and copies what it
