@@ -53,7 +53,7 @@ expect 'and every field of a shard' \
 
 # What a command understands is what its page explains.
 options() {
-	for command in sweep compare startup latency; do
+	for command in sweep compare startup latency loader; do
 		page=$top/doc/man/cistern-$command.1
 		"bench/cistern-$command" --help | grep -E '^  --' | grep -oE '(^|, ) *--[a-z-]+' |
 			tr -d ' ,' | sort -u >"$scratch/understood"
@@ -67,7 +67,7 @@ options() {
 	done
 }
 if test -x bench/cistern-sweep && test -x bench/cistern-compare && test -x bench/cistern-startup &&
-	test -x bench/cistern-latency; then
+	test -x bench/cistern-latency && test -x bench/cistern-loader; then
 	expect 'the pages of the benches explain their options' options
 else
 	skip 'the pages of the benches explain their options' 'benches are not built'

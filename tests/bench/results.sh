@@ -162,4 +162,30 @@ latency_json() {
 	grep '"case": "hot-inserting"' "$scratch/out" | grep -q '"kept": [0-9]' || echo 'no ratio over quiet'
 }
 expect 'latency: JSON of one case' latency_json
+
+loader='bench/cistern-loader --rounds 2 --threads 1,3'
+loader_csv() {
+	run $loader --slab-size 1K,64K --format csv
+	$validate csv threads time_ms time_ms_q1 open_ms read_ms finish_ms rounds <"$scratch/out"
+	for row in none 'cistern slab_size=1K' 'cistern slab_size=64K'; do
+		test "$(grep -c "^[13],$row," "$scratch/out")" -eq 2 || echo "not a row of $row for 1 and 3 threads"
+	done
+	grep -q '^# corpus: cistern-loader and [1-9]' "$scratch/out" || echo 'not its own objects'
+	# Nothing is said of interning where there is none.
+	awk -F, '/^[13],/ && ($2 == "none") != ($9 $10 $13 == "") { print "a cell too many or few: " $0 }' "$scratch/out"
+}
+loader_json() {
+	run $loader --elf tests/support/libsupport.a bench/cistern-startup --threads 2 --format json --engines cistern
+	$validate json <"$scratch/out"
+	grep -q '"corpus": "libsupport.a and 1 more: [1-9]' "$scratch/out" || echo 'other files were read'
+	grep -q '"engine": "cistern slab_size=1M"' "$scratch/out" || echo 'a slab size is missing'
+	! grep -q '"ratio": [0-9]' "$scratch/out" || echo 'a ratio over nothing'
+}
+if bench/cistern-sweep --elf "$scratch/lines" 2>&1 | grep -q 'without libelf'; then
+	skip 'loader: CSV of its own objects' 'built without libelf'
+	skip 'loader: JSON of an archive and a program' 'built without libelf'
+else
+	expect 'loader: CSV of its own objects' loader_csv
+	expect 'loader: JSON of an archive and a program' loader_json
+fi
 finish
