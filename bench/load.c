@@ -21,8 +21,8 @@
 #include "cli.h"
 #include "elf_file.h"
 
-/* What a thread takes at a time. */
-enum { CHUNK_SYMBOLS = 4096, CHUNK_BYTES = 128 << 10 };
+/* What a thread takes at a time: symbols, and bytes of strings for each symbol. */
+enum { CHUNK = 4096, CHUNK_BYTES = 32 };
 
 struct symbol {
 	uint64_t address, size;
@@ -103,19 +103,20 @@ static size_t cut(struct chunk *chunks, struct chunk c, size_t end, size_t step)
 
 static size_t list_chunks(const struct loading *g, struct chunk *chunks)
 {
-	size_t n = 0;
+	size_t n = 0, size = g->l->chunk ? g->l->chunk : CHUNK;
 	for (size_t i = 0; i < g->l->npaths; i++) {
 		struct chunk c = {.module = &g->modules[i]};
 		const struct elf_file *f = &g->modules[i].file;
 		for (size_t t = 0; t < f->ntables; t++) {
 			c.table = &f->tables[t];
-			n += cut(chunks ? chunks + n : NULL, c, c.table->count, CHUNK_SYMBOLS);
+			n += cut(chunks ? chunks + n : NULL, c, c.table->count, size);
 			c.base += c.table->count;
 		}
 		c.table = NULL;
 		for (size_t t = 0; t < f->nstrings; t++) {
 			c.strings = &f->strings[t];
-			n += cut(chunks ? chunks + n : NULL, c, c.strings->size, CHUNK_BYTES);
+			n +=
+			    cut(chunks ? chunks + n : NULL, c, c.strings->size, size * CHUNK_BYTES);
 		}
 	}
 	return n;

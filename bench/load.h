@@ -6,7 +6,7 @@
  *   open     each file is mapped and its symbol tables and strings are listed, a file at a time
  *   read     each symbol is decoded, its name interned, and {address, size, name} written to the
  *            symbol vector of its file; each string of .debug_str is interned and its pointer kept;
- *            CHUNKs at a time
+ *            a chunk at a time
  *   finish   the vector of a file is sorted by address, and an index from name to symbols is made,
  *            a file at a time
  *
@@ -25,6 +25,7 @@ struct load {
 	unsigned threads;
 	const char *const *paths;
 	size_t npaths;
+	size_t chunk; /* symbols, or 32 bytes of strings each, to take at a time; 0: 4096 */
 	uint64_t strings, distinct; /* as load_survey counts them, for verifying */
 	size_t bytes;               /* of the distinct strings, about */
 };

@@ -75,12 +75,15 @@ static const struct engine engine_doubtful = {
 /* The same file twice, so that each string is asked for twice at least. */
 static const char *const paths[] = {"/proc/self/exe", "/proc/self/exe"};
 
+static size_t chunk;
+
 static bool passes(enum fault how, const struct engine *engine, unsigned threads)
 {
 	struct corpus c;
 	struct load_result result;
 	uint64_t debug_strings;
-	struct load l = {.engine = engine, .threads = threads, .paths = paths, .npaths = 2};
+	struct load l = {
+	    .engine = engine, .threads = threads, .chunk = chunk, .paths = paths, .npaths = 2};
 	l.distinct = load_survey(paths, 2, &c, &debug_strings);
 	l.strings = c.n;
 	ck_assert_uint_eq(l.distinct, c.ndistinct);
@@ -134,6 +137,14 @@ START_TEST(right_engine_passes_with_any_number_of_threads)
 }
 END_TEST
 
+START_TEST(strings_may_lie_across_chunks)
+{
+	/* Down to 32 bytes: strings end before, at and behind the end of a chunk. */
+	for (chunk = 1; chunk <= 3; chunk++)
+		ck_assert(passes(RIGHT, &engine_doubtful, 2));
+}
+END_TEST
+
 START_TEST(engines_of_the_build_pass)
 {
 	ck_assert(passes(RIGHT, &engine_nothing, 2));
@@ -177,6 +188,7 @@ static Suite *make(void)
 	Suite *s = suite_create("bench/load");
 	support_add(s, survey_reads_all_symbols_and_strings);
 	support_add(s, right_engine_passes_with_any_number_of_threads);
+	support_add(s, strings_may_lie_across_chunks);
 	support_add(s, engines_of_the_build_pass);
 	support_add(s, failed_intern_is_noticed);
 	support_add(s, other_bytes_are_noticed);
