@@ -68,3 +68,16 @@ size_t contender_baseline(const struct contender_list *list, const char *name)
 		cli_usage("--baseline: '%.80s' does not take part", name);
 	return i < list->n ? i : position(list, "conststring");
 }
+
+void contender_facts(struct report *r, const struct contender_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		report_fact(r, list->items[i].label, "%s", list->items[i].engine->about);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct contender *c = &list->items[i];
+		char label[100];
+		snprintf(label, sizeof label, "knobs of %s", c->label);
+		if (!c->engine->knobs || *c->engine->knobs)
+			report_knobs(r, label, c->engine, &c->config);
+	}
+}

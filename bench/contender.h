@@ -36,4 +36,7 @@ void contender_add_engines(struct contender_list *list, const struct cli_common 
  * conststring, which is made after the same design; n where neither does. */
 size_t contender_baseline(const struct contender_list *list, const char *name);
 
+/* The facts of all: what each is, and its knobs. */
+void contender_facts(struct report *r, const struct contender_list *list);
+
 #endif /* BENCH_CONTENDER_H */

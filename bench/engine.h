@@ -76,6 +76,9 @@ extern const struct engine engine_cistern;
 extern const struct engine engine_conststring;
 /* Where configure found what they wrap, and HAVE_... is defined: engine.c. */
 extern const struct engine engine_stringmap, engine_ck_hs, engine_glib;
+/* Gives every string back as it was handed in, and is not in the list: what remains of a
+ * measurement without an interner. */
+extern const struct engine engine_nothing;
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,8 +105,9 @@ void harness_pages_free(void *p, size_t size)
 	munmap(p, size ? size : 1);
 }
 
-void harness_warm(size_t size)
+void harness_warm(size_t more)
 {
+	size_t size = ((size_t)64 << 20) + more;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return; /* then there is nothing to be warmed */
@@ -151,6 +153,18 @@ static uint64_t thread_cpu(void)
 uint64_t harness_clock_now(void)
 {
 	return measured_clock == HARNESS_CPU ? thread_cpu() : harness_now();
+}
+
+void harness_events_read(struct harness_events *e)
+{
+	struct rusage usage = {0};
+#ifdef RUSAGE_THREAD
+	getrusage(RUSAGE_THREAD, &usage);
+#else
+	getrusage(RUSAGE_SELF, &usage);
+#endif
+	e->switches = (uint64_t)usage.ru_nivcsw;
+	e->faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
 }
 
 static void *worker_main(void *arg)

@@ -21,10 +21,6 @@
 
 #include "cli.h"
 
-/* Memory that is warm at least before a measurement; more than any engine takes for a small corpus.
- */
-#define WARM ((size_t)64 << 20)
-
 /* Room for the medians of passes; strings of the hot set, how many of them a pass takes in a row,
  * and how often; known strings for a new one in the mix, and new ones a thread at most; steps while
  * the number of strings doubles. */
@@ -328,7 +324,7 @@ bool workload_run(const struct workload *w, struct workload_result *result)
 {
 	void *arg = (void *)(uintptr_t)w;
 	memset(result, 0, sizeof *result);
-	harness_warm(WARM + 4 * (size_t)w->corpus->distinct_payload);
+	harness_warm(4 * (size_t)w->corpus->distinct_payload);
 	if (!harness_child(measure, arg, result, sizeof *result))
 		return false;
 	if (w->steps)

@@ -204,4 +204,57 @@ builder_sizes() {
 	done
 }
 expect 'builder: sizes' builder_sizes
+latency="bench/cistern-latency --count 3000 --rounds 2"
+latency_csv() {
+	run $latency --variant lock=spin --variant hugepages=never,capacity=1000 --format csv \
+		--histogram "$scratch/histogram.csv"
+	$validate csv calls mean_ns p50_ns p99_ns p99.9_ns p99.99_ns max_us rounds <"$scratch/out"
+	for case in insert insert-shared hit hit-inserting hot hot-inserting; do
+		test "$(grep -c "^$case,cistern " "$scratch/out")" -eq 2 || echo "not two rows of $case"
+	done
+	grep -qE '^# timer: (rdtsc|clock_gettime)' "$scratch/out" || echo 'which clock?'
+	grep -q '^# timer_overhead: [0-9.]* ns' "$scratch/out" || echo 'what does it take?'
+	$validate csv to_ns <"$scratch/histogram.csv"
+	# The histogram holds every call of both rounds.
+	awk -F, 'NR == FNR { if (FNR > 1 && $1 == "insert") want[$2] = 2 * $3; next }
+		$1 == "insert" { got[$2] += $5; idle[$2] += $6 }
+		END { for (e in want) if (got[e] != want[e] || idle[e] != want[e]) print e ": " want[e] " calls, " got[e] " in the histogram, " idle[e] " idle" }' \
+		"$scratch/out" "$scratch/histogram.csv"
+}
+expect 'latency: CSV, with variants and histogram' latency_csv
+
+latency_json() {
+	run $latency --cases hot --format json --clock cpu
+	$validate json <"$scratch/out"
+	grep -q '"case": "hot-inserting", "engine": "cistern lock=spin"' "$scratch/out" || echo 'a lock is missing'
+	! grep -q '"case": "hit"' "$scratch/out" || echo 'a case too many'
+	grep '"case": "hot-inserting"' "$scratch/out" | grep -q '"kept": [0-9]' || echo 'no ratio over quiet'
+}
+expect 'latency: JSON of one case' latency_json
+
+loader='bench/cistern-loader --rounds 2 --threads 1,3'
+loader_csv() {
+	run $loader --slab-size 1K,64K --format csv
+	$validate csv threads time_ms time_ms_q1 open_ms read_ms finish_ms rounds <"$scratch/out"
+	for row in none 'cistern slab_size=1K' 'cistern slab_size=64K'; do
+		test "$(grep -c "^[13],$row," "$scratch/out")" -eq 2 || echo "not a row of $row for 1 and 3 threads"
+	done
+	grep -q '^# corpus: cistern-loader and [1-9]' "$scratch/out" || echo 'not its own objects'
+	# Nothing is said of interning where there is none.
+	awk -F, '/^[13],/ && ($2 == "none") != ($9 $10 $13 == "") { print "a cell too many or few: " $0 }' "$scratch/out"
+}
+loader_json() {
+	run $loader --elf tests/support/libsupport.a bench/cistern-startup --threads 2 --format json --engines cistern
+	$validate json <"$scratch/out"
+	grep -q '"corpus": "libsupport.a and 1 more: [1-9]' "$scratch/out" || echo 'other files were read'
+	grep -q '"engine": "cistern slab_size=1M"' "$scratch/out" || echo 'a slab size is missing'
+	! grep -q '"ratio": [0-9]' "$scratch/out" || echo 'a ratio over nothing'
+}
+if bench/cistern-sweep --elf "$scratch/lines" 2>&1 | grep -q 'without libelf'; then
+	skip 'loader: CSV of its own objects' 'built without libelf'
+	skip 'loader: JSON of an archive and a program' 'built without libelf'
+else
+	expect 'loader: CSV of its own objects' loader_csv
+	expect 'loader: JSON of an archive and a program' loader_json
+fi
 finish
