@@ -46,7 +46,7 @@ struct engine {
 	void *(*create)(const cistern_config *config);
 	void (*destroy)(void *e);
 
-	/* Interns each string by itself. out may be NULL. */
+	/* Interns each string by itself. A NUL stands behind each, as in a corpus. out may be NULL. */
 	struct engine_sum (*intern)(void *e, const cistern_span *in, size_t n, const char **out);
 	/* Looks each string up by itself, without interning it. NULL where the engine cannot. */
 	struct engine_sum (*find)(void *e, const cistern_span *in, size_t n);

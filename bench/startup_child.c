@@ -94,7 +94,7 @@ void startup_forked(void *subject, void *figures)
 
 /* ---- executed */
 
-/* The order: this, the lengths, and the bytes of all strings. */
+/* The order: this, and the bytes of all strings, a NUL behind each as in any corpus. */
 struct order {
 	cistern_config config;
 	uint64_t n;
@@ -111,7 +111,7 @@ int startup_order(const struct startup_subject *s)
 		order.lengths[i] = s->strings[i].len;
 	fwrite(&order, sizeof order, 1, f);
 	for (size_t i = 0; i < s->n; i++)
-		fwrite(s->strings[i].data, 1, s->strings[i].len, f);
+		fwrite(s->strings[i].data, 1, s->strings[i].len + 1, f);
 	int fd = fflush(f) == 0 && !ferror(f) ? harness_descriptor(fileno(f)) : -1;
 	if (fd < 0)
 		cli_fail("cannot write a file: %s", strerror(errno));
@@ -134,7 +134,7 @@ static void read_order(struct startup_subject *s, cistern_span *spans)
 	s->n = (size_t)order->n;
 	for (size_t i = 0; i < s->n; i++) {
 		spans[i] = (cistern_span){at, (size_t)order->lengths[i]};
-		at += order->lengths[i];
+		at += order->lengths[i] + 1;
 	}
 }
 
