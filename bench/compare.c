@@ -10,51 +10,48 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "engine.h"
+#include "contender.h"
 #include "harness.h"
 #include "workload.h"
 
-/* ---- who takes part, and in what */
-
-struct contender {
-	const struct engine *engine;
-	char label[80];
-	cistern_config config;
-};
+/* ---- what is compared */
 
 struct measure {
 	const char *name, *unit;
+	bool more_is_better;
 	double (*of)(const struct workload_result *);
 };
 
-static double build(const struct workload_result *r)
-{
-	return r->speed.build;
-}
-
-static double hit(const struct workload_result *r)
-{
-	return r->speed.hit;
-}
-
-static double batch(const struct workload_result *r)
-{
-	return r->speed.batch;
-}
-
-static double miss(const struct workload_result *r)
-{
-	return r->speed.miss;
-}
+#define SPEED(name)                                                                                \
+	static double name(const struct workload_result *r)                                        \
+	{                                                                                          \
+		return r->speed.name;                                                              \
+	}
+SPEED(build)
+SPEED(hit)
+SPEED(batch)
+SPEED(hot)
+SPEED(miss)
+SPEED(mixed)
+SPEED(miss_slowest)
+SPEED(miss_fastest)
 
 static double added(const struct workload_result *r)
 {
 	return (double)workload_added(r) / 1048576;
+}
+
+/* What a string costs beyond its own bytes. */
+static double extra(const struct workload_result *r)
+{
+	double strings = (double)r->stats.strings, payload = (double)r->stats.payload_bytes;
+	return ((double)workload_added(r) - payload) / strings;
 }
 
 static double rss(const struct workload_result *r)
@@ -73,9 +70,19 @@ static double huge(const struct workload_result *r)
 }
 
 static const struct measure measures[] = {
-    {"build", "M/s", build},    {"hit", "M/s", hit},         {"batch_hit", "M/s", batch},
-    {"find_miss", "M/s", miss}, {"added_rss", "MiB", added}, {"rss", "MiB", rss},
-    {"peak", "MiB", peak},      {"huge_pages", "MiB", huge},
+    {"build", "M/s", true, build},
+    {"hit", "M/s", true, hit},
+    {"batch_hit", "M/s", true, batch},
+    {"hot_set", "M/s", true, hot},
+    {"find_miss", "M/s", true, miss},
+    {"miss_slowest", "M/s", true, miss_slowest},
+    {"miss_fastest", "M/s", true, miss_fastest},
+    {"mixed", "M/s", true, mixed},
+    {"added_rss", "MiB", false, added},
+    {"extra_per_string", "bytes", false, extra},
+    {"rss", "MiB", false, rss},
+    {"peak", "MiB", false, peak},
+    {"huge_pages", "MiB", false, huge},
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
 
@@ -83,9 +90,8 @@ struct compare {
 	struct cli_common common;
 	struct corpus corpus;
 	struct cli_list threads;
-	struct contender *contenders;
-	size_t n;
-	size_t baseline; /* n: there is none */
+	struct contender_list who;
+	size_t baseline; /* who.n: there is none */
 	unsigned rounds, pass_ms;
 	bool build_batch;
 	double *values; /* see value_at */
@@ -94,7 +100,7 @@ struct compare {
 /* The values of one contender in one measure, a round each. */
 static double *value_at(const struct compare *c, size_t threads, size_t contender, size_t measure)
 {
-	return c->values + ((threads * c->n + contender) * MEASURES + measure) * c->rounds;
+	return c->values + ((threads * c->who.n + contender) * MEASURES + measure) * c->rounds;
 }
 
 static unsigned threads_at(const struct compare *c, size_t i)
@@ -126,60 +132,6 @@ static void help(FILE *f)
 		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
 	cli_help_common(f);
 	cli_help_knobs(f);
-}
-
-static struct contender *add_contender(struct compare *c, const struct engine *engine,
-				       const char *label)
-{
-	c->contenders = realloc(c->contenders, (c->n + 1) * sizeof *c->contenders);
-	if (!c->contenders)
-		cli_fail("out of memory");
-	struct contender *new = &c->contenders[c->n++];
-	*new = (struct contender){.engine = engine, .config = c->common.config};
-	snprintf(new->label, sizeof new->label, "%s", label);
-	return new;
-}
-
-static void add_variant(struct compare *c, const char *text)
-{
-	char label[80];
-	struct cli_list pairs = cli_list_parse("--variant", text);
-	/* In a CSV cell a comma would need quotes. */
-	snprintf(label, sizeof label, "cistern %s", text);
-	for (char *comma; (comma = strchr(label, ',')) != NULL;)
-		*comma = ' ';
-	struct contender *new = add_contender(c, &engine_cistern, label);
-	for (size_t i = 0; i < pairs.n; i++)
-		cli_knob_pair(&new->config, "--variant", pairs.items[i]);
-	cli_list_free(&pairs);
-}
-
-static void add_engines(struct compare *c, const char *list)
-{
-	if (!list) {
-		for (size_t i = 1; engine_at(i); i++)
-			add_contender(c, engine_at(i), engine_at(i)->name);
-		return;
-	}
-	struct cli_list names = cli_list_parse("--engines", list);
-	for (size_t i = 0; i < names.n; i++) {
-		const struct engine *engine = engine_named(names.items[i]);
-		if (!engine)
-			cli_usage("--engines: this build has no '%.80s' (--help lists them)",
-				  names.items[i]);
-		if (engine != &engine_cistern)
-			add_contender(c, engine, engine->name);
-	}
-	cli_list_free(&names);
-}
-
-static void find_baseline(struct compare *c, const char *name)
-{
-	for (c->baseline = 0; c->baseline < c->n; c->baseline++)
-		if (strcmp(c->contenders[c->baseline].engine->name, name ? name : "stringmap") == 0)
-			return;
-	if (name)
-		cli_usage("--baseline: '%.80s' does not take part", name);
 }
 
 static void parse(struct compare *c, int argc, char **argv)
@@ -235,12 +187,12 @@ static void parse(struct compare *c, int argc, char **argv)
 		c->common.corpus.count = 20000;
 
 	if (nvariants == 0)
-		add_contender(c, &engine_cistern, "cistern");
+		contender_add(&c->who, &c->common, &engine_cistern, "cistern");
 	for (size_t i = 0; i < nvariants; i++)
-		add_variant(c, variants[i]);
+		contender_add_variant(&c->who, &c->common, variants[i]);
 	free(variants);
-	add_engines(c, engines);
-	find_baseline(c, baseline);
+	contender_add_engines(&c->who, &c->common, engines);
+	c->baseline = contender_baseline(&c->who, baseline);
 	c->threads = cli_list_parse("--threads", threads);
 	for (size_t i = 0; i < c->threads.n; i++)
 		threads_at(c, i);
@@ -250,12 +202,13 @@ static void parse(struct compare *c, int argc, char **argv)
 
 static bool run_one(struct compare *c, size_t threads, size_t contender, unsigned round)
 {
-	const struct contender *who = &c->contenders[contender];
+	const struct contender *who = &c->who.items[contender];
 	struct workload w = {.engine = who->engine,
 			     .corpus = &c->corpus,
 			     .config = who->config,
 			     .threads = threads_at(c, threads),
 			     .build_batch = c->build_batch,
+			     .steps = true,
 			     .pass_ms = c->pass_ms};
 	struct workload_result result;
 	if (!workload_run(&w, &result))
@@ -268,12 +221,12 @@ static bool run_one(struct compare *c, size_t threads, size_t contender, unsigne
 static bool run(struct compare *c)
 {
 	struct harness_progress progress;
-	harness_progress_start(&progress, "measurement", c->threads.n * c->n * c->rounds);
+	harness_progress_start(&progress, "measurement", c->threads.n * c->who.n * c->rounds);
 	for (unsigned round = 0; round < c->rounds; round++) {
 		for (size_t t = 0; t < c->threads.n; t++) {
-			for (size_t i = 0; i < c->n; i++) {
+			for (size_t i = 0; i < c->who.n; i++) {
 				/* Who comes first may find a colder or a quieter machine. */
-				size_t contender = round % 2 ? c->n - 1 - i : i;
+				size_t contender = round % 2 ? c->who.n - 1 - i : i;
 				if (!run_one(c, t, contender, round)) {
 					harness_progress_end(&progress);
 					return false;
@@ -287,8 +240,8 @@ static bool run(struct compare *c)
 }
 
 static const struct report_column columns[] = {
-    {"threads", REPORT_COUNT, false},   {"engine", REPORT_TEXT, false},
-    {"measure", REPORT_TEXT, false},    {"unit", REPORT_TEXT, false},
+    {"threads", REPORT_COUNT, false},   {"measure", REPORT_TEXT, false},
+    {"engine", REPORT_TEXT, false},     {"unit", REPORT_TEXT, false},
     {"median", REPORT_NUMBER, false},   {"q1", REPORT_NUMBER, true},
     {"q3", REPORT_NUMBER, true},        {"baseline", REPORT_NUMBER, false},
     {"ratio", REPORT_RATIO, false},     {"ratio_q1", REPORT_RATIO, false},
@@ -296,45 +249,81 @@ static const struct report_column columns[] = {
     {"corpus_hash", REPORT_TEXT, true},
 };
 
-static void print_row(struct report *r, const struct compare *c, size_t t, size_t i, size_t m)
+/* What one contender reached in one measure, and over the baseline in the same rounds. */
+struct cell {
+	struct harness_spread own, base, ratio;
+	bool filled, paired; /* not: the engine cannot; there is nothing to divide by */
+};
+
+static struct cell cell_of(const struct compare *c, size_t t, size_t i, size_t m)
 {
 	double *series = calloc(3 * c->rounds, sizeof *series);
 	if (!series)
 		cli_fail("out of memory");
-	double *own = series, *other = own + c->rounds, *ratio = other + c->rounds;
-	bool paired = c->baseline < c->n;
-	char hash[20];
-	snprintf(hash, sizeof hash, "%016" PRIx64, c->corpus.hash);
+	double *own = series, *base = own + c->rounds, *ratio = base + c->rounds;
+	struct cell cell = {.filled = true, .paired = c->baseline < c->who.n};
 
 	memcpy(own, value_at(c, t, i, m), c->rounds * sizeof *own);
-	if (paired)
-		memcpy(other, value_at(c, t, c->baseline, m), c->rounds * sizeof *other);
-	for (unsigned k = 0; k < c->rounds && paired; k++) {
-		paired = other[k] > 0; /* nothing can be said over nothing */
-		ratio[k] = paired ? own[k] / other[k] : 0;
+	if (cell.paired)
+		memcpy(base, value_at(c, t, c->baseline, m), c->rounds * sizeof *base);
+	for (unsigned k = 0; k < c->rounds; k++) {
+		cell.filled &= !isnan(own[k]);
+		cell.paired &= base[k] > 0;
+		ratio[k] = cell.paired ? own[k] / base[k] : 0;
 	}
-	struct harness_spread a = harness_spread_of(own, c->rounds);
-	struct harness_spread b = harness_spread_of(other, c->rounds);
-	struct harness_spread d = harness_spread_of(ratio, c->rounds);
+	cell.paired &= cell.filled;
+	cell.own = harness_spread_of(own, c->rounds);
+	cell.base = harness_spread_of(base, c->rounds);
+	cell.ratio = harness_spread_of(ratio, c->rounds);
+	free(series);
+	return cell;
+}
+
+static void print_row(struct report *r, const struct compare *c, size_t t, size_t i, size_t m)
+{
+	struct cell cell = cell_of(c, t, i, m);
+	char hash[20];
+	snprintf(hash, sizeof hash, "%016" PRIx64, c->corpus.hash);
 	struct report_value row[] = {
 	    {.count = threads_at(c, t)},
-	    {.text = c->contenders[i].label},
 	    {.text = measures[m].name},
+	    {.text = c->who.items[i].label},
 	    {.text = measures[m].unit},
-	    {.number = a.median},
-	    {.number = a.q1},
-	    {.number = a.q3},
-	    {.number = b.median, .missing = c->baseline >= c->n},
-	    {.number = d.median, .missing = !paired},
-	    {.number = d.q1, .missing = !paired},
-	    {.number = d.q3, .missing = !paired},
+	    {.number = cell.own.median, .missing = !cell.filled},
+	    {.number = cell.own.q1, .missing = !cell.filled},
+	    {.number = cell.own.q3, .missing = !cell.filled},
+	    {.number = cell.base.median, .missing = !cell.paired},
+	    {.number = cell.ratio.median, .missing = !cell.paired},
+	    {.number = cell.ratio.q1, .missing = !cell.paired},
+	    {.number = cell.ratio.q3, .missing = !cell.paired},
 	    {.count = c->rounds},
 	    {.text = hash},
 	};
 	_Static_assert(sizeof row / sizeof *row == sizeof columns / sizeof *columns,
 		       "a value for each column");
 	report_row(r, row);
-	free(series);
+}
+
+/* Says where another engine came out better than each variant of cistern. */
+static void print_behind(struct report *r, const struct compare *c, size_t t, size_t m)
+{
+	const struct contender *best[2] = {NULL, NULL}; /* of cistern, of the others */
+	double ratio[2] = {0, 0};
+	for (size_t i = 0; i < c->who.n; i++) {
+		struct cell cell = cell_of(c, t, i, m);
+		unsigned side = c->who.items[i].engine != &engine_cistern;
+		bool better = measures[m].more_is_better ? cell.ratio.median > ratio[side]
+							 : cell.ratio.median < ratio[side];
+		if (!cell.paired || (best[side] && !better))
+			continue;
+		best[side] = &c->who.items[i];
+		ratio[side] = cell.ratio.median;
+	}
+	if (best[0] && best[1] &&
+	    (measures[m].more_is_better ? ratio[1] > ratio[0] : ratio[1] < ratio[0]))
+		report_note(r, "# behind: %s, %u thread%s: %s %.3f, %s %.3f", measures[m].name,
+			    threads_at(c, t), threads_at(c, t) == 1 ? "" : "s", best[1]->label,
+			    ratio[1], best[0]->label, ratio[0]);
 }
 
 int main(int argc, char **argv)
@@ -344,12 +333,12 @@ int main(int argc, char **argv)
 	corpus_load(&c.corpus, &c.common.corpus);
 	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else.
 	 */
-	if (c.baseline == c.n)
+	if (c.baseline == c.who.n)
 		cli_warn("no ratios: %s",
 			 engine_named("stringmap")
 			     ? "stringmap does not take part"
 			     : "this build has no stringmap (install llvm-19-dev)");
-	c.values = calloc(c.threads.n * c.n * MEASURES * c.rounds, sizeof *c.values);
+	c.values = calloc(c.threads.n * c.who.n * MEASURES * c.rounds, sizeof *c.values);
 	if (!c.values)
 		cli_fail("out of memory");
 	if (!run(&c))
@@ -359,22 +348,26 @@ int main(int argc, char **argv)
 	    report_open(&c.common.output, "compare", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &c.corpus);
-	for (size_t i = 0; i < c.n; i++)
-		report_fact(r, c.contenders[i].label, "%s", c.contenders[i].engine->about);
+	contender_facts(r, &c.who);
 	report_fact(r, "work",
 		    "build: %s, thread t of T takes the t-th part of the corpus; hit, batch_hit, "
-		    "find_miss: every thread all of it",
+		    "find_miss: every thread all of it; hot_set: every thread the same 64; mixed: "
+		    "one new in 20",
 		    c.build_batch ? "in batches" : "single calls");
 	for (size_t t = 0; t < c.threads.n; t++)
-		for (size_t i = 0; i < c.n; i++)
-			for (size_t m = 0; m < MEASURES && (i != c.baseline || c.n == 1); m++)
-				print_row(r, &c, t, i, m);
-	if (c.baseline < c.n)
+		for (size_t m = 0; m < MEASURES; m++)
+			for (size_t i = 0; i < c.who.n; i++)
+				if (i != c.baseline || c.who.n == 1)
+					print_row(r, &c, t, i, m);
+	if (c.baseline < c.who.n)
 		report_note(
 		    r,
 		    "# ratio: over %s within each round, median and quartiles of %u; above 1 is "
-		    "faster for M/s, below 1 is smaller for MiB",
-		    c.contenders[c.baseline].label, c.rounds);
+		    "faster for M/s, below 1 is smaller for MiB and bytes",
+		    c.who.items[c.baseline].label, c.rounds);
+	for (size_t t = 0; t < c.threads.n && c.baseline < c.who.n; t++)
+		for (size_t m = 0; m < MEASURES; m++)
+			print_behind(r, &c, t, m);
 	report_close(r);
 	cli_end(&c.common);
 	return cli_finish();

@@ -80,6 +80,9 @@ extern const struct engine engine_conststring;
 /* Where configure found what they wrap, and HAVE_... is defined: engine.c. */
 extern const struct engine engine_stringmap, engine_ck_hs, engine_glib, engine_oiio, engine_tbb_set,
     engine_tbb_map, engine_boost_flat, engine_absl, engine_urcu;
+/* Gives every string back as it was handed in, and is not in the list: what remains of a
+ * measurement without an interner. */
+extern const struct engine engine_nothing;
 
 #ifdef __cplusplus
 }

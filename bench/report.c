@@ -203,12 +203,15 @@ void report_corpus(struct report *r, const struct corpus *c)
 		    (double)c->distinct_payload / (double)c->ndistinct, c->hash);
 }
 
-void report_knobs(struct report *r, const char *label, const cistern_config *config)
+void report_knobs(struct report *r, const char *label, const struct engine *engine,
+		  const cistern_config *config)
 {
 	char text[1024], value[32];
 	size_t used = 0;
 	const struct config_knob *knob;
 	for (size_t i = 0; (knob = config_knob_at(i)) != NULL && used < sizeof text; i++) {
+		if (!engine_heeds(engine, knob->key))
+			continue;
 		config_knob_text(config, i, value, sizeof value);
 		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s",
 					 used ? " " : "", knob->key, value);

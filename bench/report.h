@@ -17,6 +17,7 @@
 
 #include "cistern.h"
 #include "corpus.h"
+#include "engine.h"
 
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
@@ -64,8 +65,9 @@ void report_machine(struct report *r);
 /* The facts of a corpus, its hash among them. */
 void report_corpus(struct report *r, const struct corpus *c);
 
-/* All knobs of a configuration, as one fact. */
-void report_knobs(struct report *r, const char *label, const cistern_config *config);
+/* The knobs of a configuration that an engine heeds, as one fact. */
+void report_knobs(struct report *r, const char *label, const struct engine *engine,
+		  const cistern_config *config);
 
 void report_row(struct report *r, const struct report_value *values);
 

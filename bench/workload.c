@@ -328,6 +328,7 @@ bool workload_run(const struct workload *w, struct workload_result *result)
 {
 	void *arg = (void *)(uintptr_t)w;
 	memset(result, 0, sizeof *result);
+	harness_warm(4 * (size_t)w->corpus->distinct_payload);
 	if (!harness_child(measure, arg, result, sizeof *result))
 		return false;
 	if (w->steps)

@@ -5,7 +5,7 @@
  *
  *	validate json        one JSON value and white space
  *	validate csv COLUMN...   rows as wide as the header, numbers where the header's columns are
- *named
+ *                           named; lines that begin with # are comments
  *
  * Strict and small, so that the tests of the benches need no other program.
  */
@@ -145,6 +145,8 @@ static int csv(int columns, char **names)
 		if (!next)
 			return puts("the last line has no end"), 1;
 		*next++ = '\0';
+		if (*line == '#')
+			continue;
 		if (width == 0) {
 			width = cells(line, header, ROOM);
 			continue;

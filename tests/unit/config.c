@@ -490,10 +490,45 @@ START_TEST(shards_and_slabs_are_fitted_to_a_small_range)
 }
 END_TEST
 
+/* What a knob says of itself is what it takes back. */
+START_TEST(knob_text_reads_back)
+{
+	cistern_config config, again;
+	char text[32];
+	const struct config_knob *knob;
+
+	cistern_config_init(&config);
+	for (size_t i = 0; (knob = config_knob_at(i)) != NULL; i++) {
+		config_knob_text(&config, i, text, sizeof text);
+		ck_assert_str_eq(text, knob->default_text);
+	}
+	ck_assert_int_eq(cistern_config_set(&config, "shards", "8"), 0);
+	ck_assert_int_eq(cistern_config_set(&config, "slab_size", "1536"), 0);
+	ck_assert_int_eq(cistern_config_set(&config, "memory_limit", "3M"), 0);
+	ck_assert_int_eq(cistern_config_set(&config, "value_size", "4"), 0);
+	ck_assert_int_eq(cistern_config_set(&config, "lock", "spin"), 0);
+	ck_assert_int_eq(cistern_config_set(&config, "seed", "0"), 0);
+	cistern_config_init(&again);
+	for (size_t i = 0; (knob = config_knob_at(i)) != NULL; i++) {
+		config_knob_text(&config, i, text, sizeof text);
+		if (strcmp(text, "auto") != 0)
+			ck_assert_int_eq(cistern_config_set(&again, knob->key, text), 0);
+	}
+	for (size_t i = 0; config_knob_at(i); i++) {
+		char other[32];
+
+		config_knob_text(&config, i, text, sizeof text);
+		config_knob_text(&again, i, other, sizeof other);
+		ck_assert_str_eq(text, other);
+	}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("config");
 
+	support_add(s, knob_text_reads_back);
 	support_add(s, defaults_are_those_of_the_initializer);
 	support_add(s, every_knob_has_its_texts_and_a_key_of_its_own);
 	support_add(s, every_default_text_gives_the_default_field);
