@@ -77,10 +77,10 @@ static inline char *engine_arena_copy(struct engine_arena *a, const char *s, siz
 }
 
 /* Takes back what was allocated last. A block of its own stays. */
-static inline void engine_arena_undo(struct engine_arena *a, char *p, size_t size)
+static inline void engine_arena_undo(struct engine_arena *a, const char *p, size_t size)
 {
 	if (a->at == p + size)
-		a->at = p;
+		a->at -= size;
 }
 
 static inline void engine_arena_free(struct engine_arena *a)

@@ -5,9 +5,9 @@
  * There is nothing to set and no other way to use it. A look-up that does not intern goes through
  * the number that GLib gives to each string (g_quark_try_string).
  *
- * GLib takes C strings. Every corpus ends its strings with a NUL and holds none otherwise
- * (corpus.h); a string that has one inside would come back shorter, so that every bench would end
- * with wrong bytes. Checking for that here would make GLib read each string twice.
+ * GLib takes C strings. Every corpus ends its strings with a NUL; one inside would cut a string
+ * short, and benches refuse such a corpus for this engine. To check here would make GLib read each
+ * string twice.
  *
  * The table cannot be emptied, and holds what GLib and others put into it before. Strings are
  * counted from create on, by the number that a new one gets.
@@ -84,4 +84,5 @@ const struct engine engine_glib = {
     .intern = glib_intern_loop,
     .find = glib_find_loop,
     .stats = stats,
+    .c_strings = true,
 };

@@ -19,6 +19,27 @@ AC_DEFUN([CISTERN_PEERS], [
 		[[ck_hs_t set; return (int)ck_hs_count(&set);]], [test $cistern_sees = yes])
 	CISTERN_PEER([GLIB], [GLib], [glib-2.0], [], [C], [[#include <glib.h>]],
 		[[return !g_intern_string("a");]])
+	CISTERN_PEER([URCU], [userspace-rcu], [liburcu-bp liburcu-cds], [], [C],
+		[[#include <urcu/urcu-bp.h>
+		#include <urcu/rculfhash.h>]],
+		[[return !cds_lfht_new_flavor(1, 1, 0, 0, &urcu_bp_flavor, 0);]], [test $cistern_sees = yes])
+	CISTERN_PEER([TBB], [oneTBB], [tbb], [], [C++],
+		[[#include <oneapi/tbb/concurrent_hash_map.h>
+		#include <oneapi/tbb/concurrent_unordered_set.h>]],
+		[[tbb::concurrent_unordered_set<int> set; tbb::concurrent_hash_map<int, char> map;
+		return set.insert(1).second && map.size();]])
+	CISTERN_PEER([OIIO], [OpenImageIO], [OpenImageIO], [-lOpenImageIO_Util], [C++],
+		[[#include <OpenImageIO/strutil.h>
+		#include <OpenImageIO/ustring.h>]],
+		[[return OIIO::ustring::from_hash(OIIO::Strutil::strhash("a")).c_str() != nullptr;]])
+	CISTERN_PEER([ABSL], [Abseil], [absl_flat_hash_set], [], [C++],
+		[[#include <absl/container/flat_hash_set.h>]],
+		[[absl::flat_hash_set<int> set; return set.insert(1).second;]])
+	CISTERN_PEER([BOOST_FLAT], [Boost 1.84], [], [], [C++],
+		[[#include <boost/unordered/concurrent_flat_set.hpp>
+		#include <boost/version.hpp>
+		static_assert(BOOST_VERSION >= 108400, "");]],
+		[[boost::concurrent_flat_set<int> set; return set.insert(1);]])
 	AC_SUBST([PEERS_CPPFLAGS])
 	AC_SUBST([PEERS_LIBS])
 	AM_CONDITIONAL([HAVE_CXX_PEERS], [test $cistern_cxx_peers = yes])
