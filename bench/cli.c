@@ -265,7 +265,7 @@ void cli_common_rest(struct cli_common *common, int argc, char **argv)
 	}
 }
 
-void cli_help_common(FILE *f)
+void cli_help_corpus(FILE *f)
 {
 	fputs(
 	    "\nThe strings (generated symbols where no file is named):\n"
@@ -276,7 +276,13 @@ void cli_help_common(FILE *f)
 	    "  --count N            how many strings to generate, or to take from the files at "
 	    "most\n"
 	    "  --seed N             seed of the generator and of shuffling (1)\n"
-	    "  --distinct-random    each string once, in random order\n"
+	    "  --distinct-random    each string once, in random order\n",
+	    f);
+}
+
+void cli_help_output(FILE *f)
+{
+	fputs(
 	    "\nOthers:\n"
 	    "  --set KEY=VALUE      fix a knob of cistern and of engines that heed it; may be "
 	    "given more "
@@ -289,6 +295,12 @@ void cli_help_common(FILE *f)
 	    "  --save DIR           write the results to DIR as CSV and JSON, too\n"
 	    "  --help, --version\n",
 	    f);
+}
+
+void cli_help_common(FILE *f)
+{
+	cli_help_corpus(f);
+	cli_help_output(f);
 }
 
 void cli_help_knobs(FILE *f)

@@ -81,20 +81,21 @@ enum {
 	CLI_OWN /* first number free for a bench's own options */
 };
 
+/* What every bench understands, and what those that work on a corpus do besides. */
+#define CLI_OUTPUT_OPTIONS                                                                         \
+	{"set", required_argument, NULL, CLI_SET}, {"clock", required_argument, NULL, CLI_CLOCK},  \
+	    {"format", required_argument, NULL, CLI_FORMAT},                                       \
+	    {"save", required_argument, NULL, CLI_SAVE}, {"help", no_argument, NULL, CLI_HELP},    \
+	{                                                                                          \
+		"version", no_argument, NULL, CLI_VERSION                                          \
+	}
 #define CLI_COMMON_OPTIONS                                                                         \
 	{"corpus", required_argument, NULL, CLI_CORPUS},                                           \
 	    {"elf", required_argument, NULL, CLI_ELF},                                             \
 	    {"generate", required_argument, NULL, CLI_GENERATE},                                   \
 	    {"count", required_argument, NULL, CLI_COUNT},                                         \
 	    {"seed", required_argument, NULL, CLI_SEED},                                           \
-	    {"distinct-random", no_argument, NULL, CLI_DISTINCT},                                  \
-	    {"set", required_argument, NULL, CLI_SET},                                             \
-	    {"clock", required_argument, NULL, CLI_CLOCK},                                         \
-	    {"format", required_argument, NULL, CLI_FORMAT},                                       \
-	    {"save", required_argument, NULL, CLI_SAVE}, {"help", no_argument, NULL, CLI_HELP},    \
-	{                                                                                          \
-		"version", no_argument, NULL, CLI_VERSION                                          \
-	}
+	    {"distinct-random", no_argument, NULL, CLI_DISTINCT}, CLI_OUTPUT_OPTIONS
 
 /* Names the program for messages and sets the defaults. */
 void cli_start(struct cli_common *common, const char *argv0);
@@ -113,7 +114,9 @@ void cli_engine_config(const struct cli_common *common, const struct engine *eng
 void cli_common_rest(struct cli_common *common, int argc, char **argv);
 
 /* The parts of --help that are the same everywhere. */
-void cli_help_common(FILE *f);
+void cli_help_common(FILE *f); /* both of */
+void cli_help_corpus(FILE *f);
+void cli_help_output(FILE *f);
 void cli_help_knobs(FILE *f);
 
 void cli_end(struct cli_common *common);

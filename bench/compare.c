@@ -348,14 +348,7 @@ int main(int argc, char **argv)
 	    report_open(&c.common.output, "compare", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &c.corpus);
-	for (size_t i = 0; i < c.who.n; i++)
-		report_fact(r, c.who.items[i].label, "%s", c.who.items[i].engine->about);
-	for (size_t i = 0; i < c.who.n; i++) {
-		char label[100];
-		snprintf(label, sizeof label, "knobs of %s", c.who.items[i].label);
-		if (!c.who.items[i].engine->knobs || *c.who.items[i].engine->knobs)
-			report_knobs(r, label, c.who.items[i].engine, &c.who.items[i].config);
-	}
+	contender_facts(r, &c.who);
 	report_fact(r, "work",
 		    "build: %s, thread t of T takes the t-th part of the corpus; hit, batch_hit, "
 		    "find_miss: every thread all of it; hot_set: every thread the same 64; mixed: "

@@ -17,12 +17,14 @@
 #ifdef __linux__
 #include <link.h>
 #endif
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,8 +105,9 @@ void harness_pages_free(void *p, size_t size)
 	munmap(p, size ? size : 1);
 }
 
-void harness_warm(size_t size)
+void harness_warm(size_t more)
 {
+	size_t size = ((size_t)64 << 20) + more;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return; /* then there is nothing to be warmed */
@@ -145,6 +148,23 @@ static uint64_t thread_cpu(void)
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+uint64_t harness_clock_now(void)
+{
+	return measured_clock == HARNESS_CPU ? thread_cpu() : harness_now();
+}
+
+void harness_events_read(struct harness_events *e)
+{
+	struct rusage usage = {0};
+#ifdef RUSAGE_THREAD
+	getrusage(RUSAGE_THREAD, &usage);
+#else
+	getrusage(RUSAGE_SELF, &usage);
+#endif
+	e->switches = (uint64_t)usage.ru_nivcsw;
+	e->faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
 }
 
 static void *worker_main(void *arg)
@@ -270,6 +290,11 @@ bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result,
 	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+int harness_descriptor(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
+}
+
 /* ---- statistics */
 
 static int compare_doubles(const void *a, const void *b)
@@ -293,6 +318,16 @@ struct harness_spread harness_spread_of(double *values, size_t n)
 	qsort(values, n, sizeof *values, compare_doubles);
 	return (struct harness_spread){quantile(values, n, 0.25), quantile(values, n, 0.5),
 				       quantile(values, n, 0.75)};
+}
+
+double harness_deviation(const double *values, size_t n)
+{
+	double sum = 0, squares = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - sum / (double)n) * (values[i] - sum / (double)n);
+	return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
 /* ---- progress */

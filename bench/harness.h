@@ -39,6 +39,16 @@ enum harness_clock { HARNESS_WALL, HARNESS_CPU };
 void harness_use_clock(enum harness_clock clock);
 enum harness_clock harness_clock_used(void);
 
+/* Nanoseconds of that clock, for a single thread that measures itself. */
+uint64_t harness_clock_now(void);
+
+/* What happened to the calling thread so far (on Linux; elsewhere to its process). */
+struct harness_events {
+	uint64_t switches; /* that it lost its processor, without having waited for anything */
+	uint64_t faults;   /* pages that were touched first, or again */
+};
+void harness_events_read(struct harness_events *e);
+
 /*
  * Runs fn on each of n threads and returns the nanoseconds from when the first began to when the
  * last ended. All wait for each other before they begin. fn gets its thread's number and arg.
@@ -46,11 +56,12 @@ enum harness_clock harness_clock_used(void);
 uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), void *arg);
 
 /*
- * Touches so many bytes, in huge pages where there are some, and gives them back. Hosts take free
+ * Touches 64 MiB, which is more than any engine takes for few strings, and so many bytes more, in
+ * huge pages where there are some, and gives them back. Hosts take free
  * memory from their virtual machines (free page reporting, balloons); who touches it next pays
  * milliseconds for a huge page, and without this it would be chance whose measurement that is.
  */
-void harness_warm(size_t size);
+void harness_warm(size_t more);
 
 /*
  * Runs fn in a forked child that has a heap, a peak and an interner of its own, and copies what it
@@ -59,11 +70,18 @@ void harness_warm(size_t size);
  */
 bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result, size_t size);
 
+/* A copy of fd that executed programs do not inherit and whose number is none of their usual ones;
+ * -1 with errno. */
+int harness_descriptor(int fd);
+
 /* Order statistics. The array is sorted in place; n is at least 1. */
 struct harness_spread {
 	double q1, median, q3;
 };
 struct harness_spread harness_spread_of(double *values, size_t n);
+
+/* Standard deviation of a sample; 0 for a single value. */
+double harness_deviation(const double *values, size_t n);
 
 /* Progress with the time left, on stderr, if that is a terminal. */
 struct harness_progress {

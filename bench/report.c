@@ -31,7 +31,7 @@ struct report {
 	const char *bench;
 	const struct report_column *columns;
 	size_t ncolumns;
-	struct sink sinks[3];
+	struct sink sinks[5];
 	size_t nsinks;
 	size_t nfacts, nrows, nnotes;
 	bool facts_over, rows_over, notes_only;
@@ -117,10 +117,13 @@ struct report *report_open(const struct report_output *output, const char *bench
 	r->ncolumns = ncolumns;
 	r->notes_only = output->notes_only;
 	add_sink(r, output->format, NULL, NULL);
-	if (output->folder) {
-		cli_folder(output->folder);
-		add_sink(r, REPORT_CSV, output->folder, "csv");
-		add_sink(r, REPORT_JSON, output->folder, "json");
+	const char *folders[] = {output->folder, output->page};
+	for (size_t i = 0; i < 2; i++) {
+		if (!folders[i] || (i > 0 && folders[0] && strcmp(folders[0], folders[1]) == 0))
+			continue;
+		cli_folder(folders[i]);
+		add_sink(r, REPORT_CSV, folders[i], "csv");
+		add_sink(r, REPORT_JSON, folders[i], "json");
 	}
 	return r;
 }

@@ -26,6 +26,7 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 struct report_output {
 	enum report_format format;
 	const char *folder;
+	const char *page; /* another folder for the same files, beside a page */
 	bool notes_only; /* no table on standard output, only what follows it */
 };
 

@@ -162,9 +162,8 @@ static void parse(struct sweep *s, int argc, char **argv)
 			s->page = optarg;
 	}
 	cli_common_rest(&s->common, argc, argv);
-	if (s->page && (s->plot || s->common.output.folder))
-		cli_usage("--report: its folder has pictures and results; leave out %s",
-			  s->plot ? "--plot" : "--save");
+	if (s->page && s->plot)
+		cli_usage("--plot: --report draws into its own folder");
 
 	s->rounds = rounds ? rounds : modes[s->mode].rounds;
 	s->again = rounds ? rounds : modes[s->mode].again;
@@ -173,7 +172,7 @@ static void parse(struct sweep *s, int argc, char **argv)
 		s->common.corpus.count = modes[s->mode].count;
 	if (s->page) {
 		s->plot = s->page;
-		s->common.output.folder = s->page;
+		s->common.output.page = s->page;
 	}
 	s->common.output.notes_only = s->recommend;
 	plan_make(&s->plan, &s->common, s->mode, lists);
@@ -368,7 +367,10 @@ int main(int argc, char **argv)
 	if (s.resume_path)
 		open_resume(&s);
 	size_t ncolumns = make_columns(&s.plan);
-	if (s.page || s.common.output.folder)
+	/* Rather now than when all is measured. */
+	if (s.plot)
+		cli_folder(s.plot);
+	if (s.common.output.folder)
 		cli_folder(s.common.output.folder);
 
 	if (!run(&s))

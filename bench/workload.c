@@ -21,10 +21,6 @@
 
 #include "cli.h"
 
-/* Memory that is warm at least before a measurement; more than any engine takes for a small corpus.
- */
-#define WARM ((size_t)64 << 20)
-
 /* Room for the medians of passes; strings of the hot set, how many of them a pass takes in a row,
  * and how often; known strings for a new one in the mix, and new ones a thread at most; steps while
  * the number of strings doubles. */
@@ -260,8 +256,12 @@ static void measure(void *arg, void *out)
 	harness_threads(w->threads, nothing, NULL);
 	/* Fork left the page tables of the corpus to be filled on first use: touch it all. */
 	uint64_t touched = 0;
-	for (size_t i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++) {
+		if (w->engine->c_strings && strlen(c->all[i].data) != c->all[i].len)
+			cli_fail("%s: takes C strings, and string %zu has a NUL inside",
+				 w->engine->name, i);
 		touched += (unsigned char)c->all[i].data[c->all[i].len / 2] + c->all[i].len;
+	}
 	*(volatile uint64_t *)(void *)r.out = touched;
 	harness_memory_read(&result->before);
 
@@ -328,7 +328,7 @@ bool workload_run(const struct workload *w, struct workload_result *result)
 {
 	void *arg = (void *)(uintptr_t)w;
 	memset(result, 0, sizeof *result);
-	harness_warm(WARM + 4 * (size_t)w->corpus->distinct_payload);
+	harness_warm(4 * (size_t)w->corpus->distinct_payload);
 	if (!harness_child(measure, arg, result, sizeof *result))
 		return false;
 	if (w->steps)

@@ -21,8 +21,11 @@ refused() {
 sweep=bench/cistern-sweep
 compare=bench/cistern-compare
 startup=bench/cistern-startup
+builder=bench/cistern-builder
+latency=bench/cistern-latency
+loader=bench/cistern-loader
 
-for program in $sweep $compare $startup; do
+for program in $sweep $compare $startup $builder $latency; do
 	expect "$program: an unknown option" refused 2 "unknown option '--wrong'" $program --wrong
 	expect "$program: an option without its value" refused 2 "option '--corpus' needs" $program --corpus
 	expect "$program: a stray word" refused 2 "'word' is no option" $program word
@@ -89,8 +92,8 @@ expect 'sweep: a commit chunk out of range' refused 2 "--commit-chunk: commit_ch
 	$sweep --commit-chunk 1K
 expect 'sweep: an unknown engine' refused 2 "--engines: this build has no 'redis'" $sweep --engines redis
 expect 'sweep: no rounds' refused 2 "--rounds: '0' is not" $sweep --rounds 0
-expect 'sweep: a report and another folder' refused 2 "--report: its folder has pictures and results" \
-	$sweep --report "$scratch/report" --save "$scratch/other"
+expect 'sweep: a report and other pictures' refused 2 "--plot: --report draws into its own folder" \
+	$sweep --report "$scratch/report" --plot "$scratch/other"
 : >"$scratch/file"
 expect 'sweep: a report into a file' refused 1 "$scratch/file: Not a directory" \
 	$sweep --quick --report "$scratch/file"
@@ -101,6 +104,50 @@ expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'red
 expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
 	$compare --variant hugepages=never,fast=on
 expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+expect 'startup: an unknown engine' refused 2 "--engines: this build has no 'redis'" $startup --engines redis
+expect 'startup: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$startup --baseline redis
+expect 'startup: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
+	$startup --variant fast=on
+expect 'startup: a child that nobody started' refused 1 '--child is for the bench itself: there is no order' \
+	$startup --child none 3<&- 4<&-
+expect 'startup: a child with an unknown engine' refused 2 "--child: this build has no 'redis'" \
+	$startup --child redis
+expect 'startup: a child among other options' refused 2 '--child is for the bench itself' \
+	$startup --processes 2 --child none
+expect 'builder: too few pieces' refused 2 "--pieces: '1' is not" $builder --pieces 1
+expect 'builder: pieces of an unknown length' refused 2 "--lengths: 'huge' is neither" $builder --lengths huge
+expect 'builder: an unknown way' refused 2 "--only: there is no way called 'sprintf'" \
+	$builder --only sprintf,5,short
+expect 'builder: a case that is incomplete' refused 2 "--only: 'array,5' is not of the form" $builder --only array,5
+expect 'builder: a case with an unknown length' refused 2 "--only: 'huge' is neither" $builder --only array,5,huge
+printf '\n' >"$scratch/nothing"
+expect 'builder: strings without a byte' refused 1 'no pieces can be cut out of empty strings' \
+	$builder --only array,5,short --corpus "$scratch/nothing"
+expect 'latency: an unknown case' refused 2 "--cases: 'erase' is none of insert" $latency --cases insert,erase
+expect 'latency: a case that comes with another' refused 2 "--cases: 'hit-inserting' is none of" \
+	$latency --cases hit-inserting
+expect 'latency: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$latency --baseline redis
+expect 'latency: quick and full' refused 2 '--quick and --full exclude' $latency --quick --full
+printf 'one\ntwo\none\n' >"$scratch/few"
+expect 'latency: too few strings' refused 1 'few, .*: 2 distinct strings are too few' $latency --corpus "$scratch/few"
+expect 'latency: a histogram that cannot be written' refused 1 "$scratch/none/h.csv: No such file" \
+	$latency --quick --histogram "$scratch/none/h.csv"
+for option in --wrong --corpus --distinct-random; do
+	expect "loader: $option is none of its options" refused 2 "unknown option '$option'" $loader $option
+done
+expect 'loader: a stray word' refused 2 "'word' is no option" $loader word
+expect 'loader: a slab size out of range' refused 2 "--slab-size: slab_size does not accept '1'" \
+	$loader --slab-size 4K,1
+expect 'loader: an unknown engine' refused 2 "--engines: this build has no 'redis'" $loader --engines redis
+expect 'loader: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$loader --baseline redis
+expect 'loader: no threads' refused 2 "--threads: '0' is not" $loader --threads 0
+expect 'loader: quick and full' refused 2 '--quick and --full exclude' $loader --quick --full
+expect 'loader: a file that is not there' refused 1 "$scratch/none: " $loader --elf "$scratch/none"
+expect 'loader: not an ELF file' refused 1 "$scratch/nul: \(not an ELF file\|built without libelf\)" \
+	$loader --elf "$scratch/nul"
 
 full() {
 	$sweep --help >/dev/full 2>"$scratch/err"
@@ -114,10 +161,12 @@ else
 fi
 
 helps() {
-	for program in $sweep $compare $startup; do
+	for program in $sweep $compare $startup $builder $latency; do
 		$program --help | grep -q -- '--distinct-random' || echo "$program --help says too little"
 		$program --version | grep -q ' 0\.' || echo "$program --version"
 	done
+	$loader --help | grep -q -- '--slab-size' || echo "$loader --help says too little"
+	! $loader --help | grep -q -- '--generate' || echo "$loader --help says too much"
 }
 expect 'help and version' helps
 finish

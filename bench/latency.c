@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * latency.c - cistern-latency: how long single calls take, down to the rarest.
+ *
+ * In each round every case is run by every contender in turn, in reverse order every other round,
+ * each time in a process of its own (calls.h says what the cases are). The quantiles are taken for
+ * each process; reported are their medians and quartiles over the rounds, and ratios over the
+ * baseline, taken within a round.
+ *
+ * It grows by a case in calls.[ch], or by a line in measures[].
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "cli.h"
+#include "contender.h"
+#include "engine.h"
+#include "harness.h"
+#include "ticks.h"
+
+/* ---- what is reported */
+
+static double quantile_ns(const struct calls_record *r, unsigned per_million)
+{
+	return ticks_ns(histogram_quantile(&r->times, per_million));
+}
+
+static double p50(const struct calls_figures *f)
+{
+	return quantile_ns(&f->calls, 500000);
+}
+
+static double p99(const struct calls_figures *f)
+{
+	return quantile_ns(&f->calls, 990000);
+}
+
+static double p999(const struct calls_figures *f)
+{
+	return quantile_ns(&f->calls, 999000);
+}
+
+static double p9999(const struct calls_figures *f)
+{
+	return quantile_ns(&f->calls, 999900);
+}
+
+static double longest(const struct calls_figures *f)
+{
+	return ticks_ns(f->calls.times.max) / 1e3;
+}
+
+static double over(const struct calls_figures *f)
+{
+	return ticks_ns(f->calls.over_ticks) / 1e3;
+}
+
+static double over_calls(const struct calls_figures *f)
+{
+	return (double)f->calls.over;
+}
+
+static double mean(const struct calls_figures *f)
+{
+	return ticks_ns(f->calls.times.sum) / (double)f->calls.times.total;
+}
+
+static double idle_p9999(const struct calls_figures *f)
+{
+	return quantile_ns(&f->idle, 999900);
+}
+
+static double idle_longest(const struct calls_figures *f)
+{
+	return ticks_ns(f->idle.times.max) / 1e3;
+}
+
+static double idle_over(const struct calls_figures *f)
+{
+	return ticks_ns(f->idle.over_ticks) / 1e3;
+}
+
+static double switches(const struct calls_figures *f)
+{
+	return (double)f->events.switches;
+}
+
+static double idle_switches(const struct calls_figures *f)
+{
+	return (double)f->idle_events.switches;
+}
+
+static double faults(const struct calls_figures *f)
+{
+	return (double)f->events.faults;
+}
+
+static double hit_rate(const struct calls_figures *f)
+{
+	return f->rate;
+}
+
+static double kept(const struct calls_figures *f)
+{
+	return f->kept;
+}
+
+static double inserting(const struct calls_figures *f)
+{
+	return f->inserting;
+}
+
+/* How a figure stands in the report. */
+enum {
+	SHOWN = 1,       /* in tables, too */
+	RATIO = 2,       /* with its ratio over the baseline */
+	RATIO_SHOWN = 4, /* ... in tables, too */
+	OPTIONAL = 8     /* 0 means that there is none */
+};
+
+static const struct measure {
+	const char *name;
+	double (*of)(const struct calls_figures *);
+	unsigned how;
+} measures[] = {
+    {"mean_ns", mean, RATIO},
+    {"p50_ns", p50, SHOWN | RATIO},
+    {"p99_ns", p99, SHOWN | RATIO},
+    {"p99.9_ns", p999, SHOWN | RATIO | RATIO_SHOWN},
+    {"p99.99_ns", p9999, SHOWN | RATIO | RATIO_SHOWN},
+    {"max_us", longest, SHOWN | RATIO},
+    {"over50_us", over, SHOWN | RATIO | RATIO_SHOWN},
+    {"over50_calls", over_calls, 0},
+    {"idle_p99.99_ns", idle_p9999, SHOWN},
+    {"idle_max_us", idle_longest, SHOWN},
+    {"idle_over50_us", idle_over, SHOWN},
+    {"switches", switches, SHOWN},
+    {"idle_switches", idle_switches, 0},
+    {"faults", faults, SHOWN},
+    {"m_s", hit_rate, SHOWN | RATIO | OPTIONAL},
+    {"kept", kept, SHOWN | OPTIONAL},
+    {"inserting_m_s", inserting, OPTIONAL | RATIO},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+/* case, engine, calls, then value, quartiles and three ratios of each measure, rounds and hash. */
+enum { COLUMNS_MAX = 5 + 6 * MEASURES };
+
+struct latency {
+	struct cli_common common;
+	struct corpus corpus;
+	struct contender_list contenders;
+	size_t baseline; /* contenders.n: there is none */
+	struct cli_list cases;
+	bool chosen[CALLS_CASES]; /* first ones of a process only */
+	unsigned rounds;
+	const char *histogram_path;
+	FILE *histogram;
+	double *values;    /* see value_at */
+	struct sum *sums;  /* over the rounds; a contender's cases side by side */
+	double *overheads; /* of all processes, in nanoseconds */
+	size_t processes;
+};
+
+/* All rounds of one contender in one case. */
+struct sum {
+	struct histogram calls, idle;
+};
+
+static double *value_at(const struct latency *l, size_t contender, size_t which, size_t measure)
+{
+	return l->values + ((contender * CALLS_CASES + which) * MEASURES + measure) * l->rounds;
+}
+
+/* ---- command line */
+
+static void help(FILE *f)
+{
+	fprintf(
+	    f,
+	    "usage: %s [option]...\n"
+	    "Measures how long single calls take: the usual ones and the slowest ones.\n"
+	    "\nWhat is measured:\n"
+	    "  --variant KEY=VALUE[,KEY=VALUE]...\n"
+	    "                       cistern with these knobs; several take part side by side\n"
+	    "                       (lock=mutex and lock=spin)\n"
+	    "  --engines LIST       engines beside cistern (all of this build)\n"
+	    "  --baseline ENGINE    what ratios are taken over (conststring, or else stringmap)\n"
+	    "  --cases LIST         insert, insert-shared, hit, hot (all); hit and hot each also "
+	    "while\n"
+	    "                       another thread inserts\n"
+	    "  --rounds N           rounds, at best an odd number (5)\n"
+	    "  --histogram FILE     the histograms over all rounds, as CSV\n"
+	    "  --quick              one round over few strings: a check that all works\n"
+	    "  --full               15 rounds\n"
+	    "\nEngines of this build:\n",
+	    cli_program);
+	for (size_t i = 0; engine_at(i); i++)
+		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_common(f);
+	cli_help_knobs(f);
+}
+
+static void choose_cases(struct latency *l, const char *list)
+{
+	struct cli_list names = cli_list_parse("--cases", list);
+	for (size_t i = 0; i < names.n; i++) {
+		size_t k = 0;
+		while (k < CALLS_CASES && (strcmp(names.items[i], calls_names[k]) != 0 ||
+					   k == CALLS_HIT_INSERTING || k == CALLS_HOT_INSERTING))
+			k++;
+		if (k == CALLS_CASES)
+			cli_usage("--cases: '%.80s' is none of insert, insert-shared, hit, hot",
+				  names.items[i]);
+		l->chosen[k] = true;
+	}
+	cli_list_free(&names);
+}
+
+static void find_baseline(struct latency *l, const char *name)
+{
+	for (size_t i = 0; !name && i < l->contenders.n; i++)
+		if (strcmp(l->contenders.items[i].engine->name, "conststring") == 0)
+			name = "conststring";
+	l->baseline = contender_baseline(&l->contenders, name);
+}
+
+static void parse(struct latency *l, int argc, char **argv)
+{
+	enum { VARIANT = CLI_OWN, ENGINES, BASELINE, CASES, ROUNDS, HISTOGRAM, QUICK, FULL };
+	static const struct option options[] = {
+	    CLI_COMMON_OPTIONS,
+	    {"variant", required_argument, NULL, VARIANT},
+	    {"engines", required_argument, NULL, ENGINES},
+	    {"baseline", required_argument, NULL, BASELINE},
+	    {"cases", required_argument, NULL, CASES},
+	    {"rounds", required_argument, NULL, ROUNDS},
+	    {"histogram", required_argument, NULL, HISTOGRAM},
+	    {"quick", no_argument, NULL, QUICK},
+	    {"full", no_argument, NULL, FULL},
+	    {NULL, 0, NULL, 0},
+	};
+	const char *engines = NULL, *baseline = NULL, *cases = "insert,insert-shared,hit,hot";
+	/* --set applies to all variants, so that they wait until all of the line is read. */
+	const char **variants = calloc((size_t)argc, sizeof *variants);
+	size_t nvariants = 0;
+	bool quick = false, full = false;
+	int option;
+	if (!variants)
+		cli_fail("out of memory");
+
+	cli_start(&l->common, argv[0]);
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (cli_common_option(&l->common, option, argv, help))
+			continue;
+		if (option == VARIANT)
+			variants[nvariants++] = optarg;
+		else if (option == ENGINES)
+			engines = optarg;
+		else if (option == BASELINE)
+			baseline = optarg;
+		else if (option == CASES)
+			cases = optarg;
+		else if (option == ROUNDS)
+			l->rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 1000);
+		else if (option == HISTOGRAM)
+			l->histogram_path = optarg;
+		else if (option == QUICK)
+			quick = true;
+		else if (option == FULL)
+			full = true;
+	}
+	cli_common_rest(&l->common, argc, argv);
+	if (quick && full)
+		cli_usage("--quick and --full exclude each other");
+	l->rounds = l->rounds ? l->rounds : quick ? 1 : full ? 15 : 5;
+	/* Of generated strings about a third are distinct: close to a million. Files are taken
+	 * whole. */
+	if (!l->common.corpus.count && (quick || l->common.corpus.nsources == 0))
+		l->common.corpus.count = quick ? 60000 : 3000000;
+	/* Tables that grow want strings that are new, and reading them should not be what is
+	 * timed: each once, with the bytes in that order. */
+	l->common.corpus.distinct_random = true;
+
+	choose_cases(l, cases);
+	if (nvariants == 0) {
+		contender_add_variant(&l->contenders, &l->common, "lock=mutex");
+		contender_add_variant(&l->contenders, &l->common, "lock=spin");
+	}
+	for (size_t i = 0; i < nvariants; i++)
+		contender_add_variant(&l->contenders, &l->common, variants[i]);
+	free(variants);
+	contender_add_engines(&l->contenders, &l->common, engines);
+	find_baseline(l, baseline);
+}
+
+/* ---- running */
+
+static bool run_one(struct latency *l, size_t contender, enum calls_case first, unsigned round)
+{
+	static struct calls_figures figures[2];
+	const struct contender *who = &l->contenders.items[contender];
+	struct calls c = {
+	    .engine = who->engine, .corpus = &l->corpus, .config = who->config, .first = first};
+	if (!calls_run(&c, figures))
+		return false;
+	for (size_t i = 0; i <= calls_has_second(first); i++) {
+		struct sum *sum = &l->sums[contender * CALLS_CASES + first + i];
+		histogram_merge(&sum->calls, &figures[i].calls.times);
+		histogram_merge(&sum->idle, &figures[i].idle.times);
+		for (size_t m = 0; m < MEASURES; m++)
+			value_at(l, contender, first + i, m)[round] = measures[m].of(&figures[i]);
+	}
+	l->overheads[l->processes++] = ticks_ns(figures[0].overhead);
+	return true;
+}
+
+static bool run(struct latency *l)
+{
+	struct harness_progress progress;
+	size_t n = l->contenders.n, ncases = 0;
+	for (size_t k = 0; k < CALLS_CASES; k++)
+		ncases += l->chosen[k];
+	l->values = calloc(n * CALLS_CASES * MEASURES * l->rounds, sizeof *l->values);
+	l->sums = calloc(n * CALLS_CASES, sizeof *l->sums);
+	l->overheads = calloc(n * ncases * l->rounds, sizeof *l->overheads);
+	if (!l->values || !l->sums || !l->overheads)
+		cli_fail("out of memory");
+
+	harness_progress_start(&progress, "measurement", n * ncases * l->rounds);
+	for (unsigned round = 0; round < l->rounds; round++) {
+		for (size_t k = 0; k < CALLS_CASES; k++) {
+			for (size_t i = 0; i < n && l->chosen[k]; i++) {
+				/* Who comes first may find a colder or a quieter machine. */
+				size_t contender = round % 2 ? n - 1 - i : i;
+				if (!run_one(l, contender, (enum calls_case)k, round)) {
+					harness_progress_end(&progress);
+					return false;
+				}
+				harness_progress_step(&progress);
+			}
+		}
+	}
+	harness_progress_end(&progress);
+	return true;
+}
+
+/* ---- reporting */
+
+static struct report_column columns[COLUMNS_MAX];
+static size_t ncolumns;
+
+static void add_column(enum report_type type, bool shown, const char *name, const char *suffix)
+{
+	static char names[COLUMNS_MAX][32];
+	snprintf(names[ncolumns], sizeof names[ncolumns], "%s%s", name, suffix);
+	columns[ncolumns] = (struct report_column){names[ncolumns], type, !shown};
+	ncolumns++;
+}
+
+static void make_columns(void)
+{
+	add_column(REPORT_TEXT, true, "case", "");
+	add_column(REPORT_TEXT, true, "engine", "");
+	add_column(REPORT_COUNT, false, "calls", "");
+	for (size_t m = 0; m < MEASURES; m++) {
+		unsigned how = measures[m].how;
+		add_column(REPORT_NUMBER, how & SHOWN, measures[m].name, "");
+		add_column(REPORT_NUMBER, false, measures[m].name, "_q1");
+		add_column(REPORT_NUMBER, false, measures[m].name, "_q3");
+		if (!(how & RATIO))
+			continue;
+		add_column(REPORT_RATIO, how & RATIO_SHOWN, measures[m].name, "_ratio");
+		add_column(REPORT_RATIO, false, measures[m].name, "_ratio_q1");
+		add_column(REPORT_RATIO, false, measures[m].name, "_ratio_q3");
+	}
+	add_column(REPORT_COUNT, false, "rounds", "");
+	add_column(REPORT_TEXT, false, "corpus_hash", "");
+}
+
+/* Three cells: median and quartiles. */
+static void add_spread(struct report_value *row, size_t *at, double *values, size_t n, bool missing)
+{
+	struct harness_spread s = harness_spread_of(values, n);
+	row[(*at)++] = (struct report_value){.number = s.median, .missing = missing};
+	row[(*at)++] = (struct report_value){.number = s.q1, .missing = missing};
+	row[(*at)++] = (struct report_value){.number = s.q3, .missing = missing};
+}
+
+static void print_row(struct report *r, const struct latency *l, size_t which, size_t contender)
+{
+	struct report_value row[COLUMNS_MAX];
+	size_t at = 0;
+	char hash[20];
+	double *own = calloc(2 * l->rounds, sizeof *own), *ratio = own + l->rounds;
+	if (!own)
+		cli_fail("out of memory");
+	snprintf(hash, sizeof hash, "%016" PRIx64, l->corpus.hash);
+	const struct sum *sum = &l->sums[contender * CALLS_CASES + which];
+	row[at++] = (struct report_value){.text = calls_names[which]};
+	row[at++] = (struct report_value){.text = l->contenders.items[contender].label};
+	row[at++] = (struct report_value){.count = sum->calls.total / l->rounds};
+	for (size_t m = 0; m < MEASURES; m++) {
+		const double *values = value_at(l, contender, which, m);
+		bool paired = l->baseline < l->contenders.n;
+		for (unsigned k = 0; k < l->rounds; k++) {
+			double other = paired ? value_at(l, l->baseline, which, m)[k] : 0;
+			own[k] = values[k];
+			paired = other > 0; /* nothing can be said over nothing */
+			ratio[k] = paired ? values[k] / other : 0;
+		}
+		bool missing = measures[m].how & OPTIONAL && values[0] <= 0;
+		add_spread(row, &at, own, l->rounds, missing);
+		if (measures[m].how & RATIO)
+			add_spread(row, &at, ratio, l->rounds, missing || !paired);
+	}
+	row[at++] = (struct report_value){.count = l->rounds};
+	row[at++] = (struct report_value){.text = hash};
+	report_row(r, row);
+	free(own);
+}
+
+static bool measured(const struct latency *l, size_t which)
+{
+	return l->chosen[which] ||
+	       (which && calls_has_second((enum calls_case)(which - 1)) && l->chosen[which - 1]);
+}
+
+static void report(struct latency *l)
+{
+	make_columns();
+	struct report *r = report_open(&l->common.output, "latency", columns, ncolumns);
+	report_machine(r);
+	report_corpus(r, &l->corpus);
+	contender_facts(r, &l->contenders);
+	report_fact(r, "timer", "%s", ticks.about);
+	struct harness_spread overhead = harness_spread_of(l->overheads, l->processes);
+	report_fact(r, "timer_overhead",
+		    "%.1f ns (%.1f to %.1f over the processes): a timed call that does nothing, "
+		    "subtracted from each",
+		    overhead.median, overhead.q1, overhead.q3);
+	for (size_t k = 0; k < CALLS_CASES; k++)
+		for (size_t i = 0; i < l->contenders.n && measured(l, k); i++)
+			print_row(r, l, k, i);
+	if (l->baseline < l->contenders.n)
+		report_note(r,
+			    "# ratio: over %s within each round, median of %u; below 1 is faster, "
+			    "but for m_s",
+			    l->contenders.items[l->baseline].label, l->rounds);
+	report_note(
+	    r, "# over50_us: time in calls of more than 50 microseconds; idle: a loop that only "
+	       "reads the clock, as long and with as many turns");
+	if (harness_cpus() < 2)
+		report_note(r, "# one processor: threads took turns, which is what the cases with "
+			       "two of them show");
+	report_close(r);
+}
+
+static void write_histogram(struct latency *l)
+{
+	FILE *f = l->histogram;
+	if (!f)
+		return;
+	fprintf(f, "case,engine,from_ns,to_ns,calls,idle\n");
+	for (size_t k = 0; k < CALLS_CASES; k++) {
+		for (size_t i = 0; i < l->contenders.n && measured(l, k); i++) {
+			const struct sum *sum = &l->sums[i * CALLS_CASES + k];
+			for (size_t b = 0; b < HISTOGRAM_BUCKETS; b++) {
+				if (sum->calls.counts[b] || sum->idle.counts[b])
+					fprintf(f, "%s,%s,%.1f,%.1f,%" PRIu64 ",%" PRIu64 "\n",
+						calls_names[k], l->contenders.items[i].label,
+						ticks_ns(histogram_low(b)),
+						ticks_ns(histogram_high(b)), sum->calls.counts[b],
+						sum->idle.counts[b]);
+			}
+		}
+	}
+	bool failed = ferror(f);
+	if (fclose(f) != 0 || failed)
+		cli_fail("%s: cannot be written: %s", l->histogram_path, strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static struct latency l;
+	parse(&l, argc, argv);
+	corpus_load(&l.corpus, &l.common.corpus);
+	if (l.corpus.ndistinct < CALLS_LEAST)
+		cli_fail("%s: %zu distinct strings are too few, %d are needed", l.corpus.name,
+			 l.corpus.ndistinct, CALLS_LEAST);
+	if (l.histogram_path && !(l.histogram = fopen(l.histogram_path, "w")))
+		cli_fail("%s: %s", l.histogram_path, strerror(errno));
+	if (l.baseline == l.contenders.n)
+		cli_warn("no ratios: neither conststring nor stringmap takes part");
+	ticks_start(true);
+	if (!run(&l))
+		return CLI_FAILURE;
+	write_histogram(&l);
+	report(&l);
+	corpus_unload(&l.corpus);
+	cli_end(&l.common);
+	return cli_finish();
+}
