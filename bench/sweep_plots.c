@@ -310,28 +310,44 @@ static void draw_front(struct drawing *d)
 					       .x = x + used,
 					       .y = y + used,
 					       .labels = labels};
-	double last = -INFINITY, span = 0;
+	double last = -INFINITY, least = INFINITY, most = -INFINITY;
+	for (size_t k = 0; k < used; k++) {
+		least = y[k] < least ? y[k] : least;
+		most = y[k] > most ? y[k] : most;
+	}
 	for (size_t i = 0; i < nfront; i++) {
 		const struct plan_point *like = plan->settings[front[i]].like;
 		x[used] = c->of[front[i]].added / 1048576;
 		y[used] = c->of[front[i]].speed.median;
 		/* The front rises: a label needs some height of its own. */
-		for (size_t k = 0; k < used; k++)
-			span = y[k] - y[used] > span ? y[k] - y[used] : span;
 		snprintf(names[i], sizeof *names, "%.20s x %.20s", like->at[d->shards],
 			 like->at[d->slab_size]);
-		labels[i] = y[used] - last > 0.05 * span ? names[i] : NULL;
+		labels[i] = y[used] - last > 0.06 * (most - least) ? names[i] : NULL;
 		last = labels[i] ? y[used] : last;
 		used++;
 	}
 	nseries += nfront > 0;
-	/* Far from the colours of engines, which come first. */
+	struct picture *picture = add_picture(d->pictures, PICTURE_FRONT);
+	picture->wide = true;
+	snprintf(picture->file, sizeof picture->file, "front");
+	snprintf(picture->title, sizeof picture->title, "Speed against memory");
+	snprintf(
+	    picture->caption, sizeof picture->caption,
+	    "Each point is a setting, up and to the left is better. The line is the front: no "
+	    "setting of cistern that was measured is both smaller and faster. Labels are shards "
+	    "x slab size. Speed is the geometric mean of inserts, hits, misses and the mix over "
+	    "all numbers of threads, 1 for the defaults; bars are quartiles.");
+	/* Colours far from those of the engines that come first. */
+	bool same = c->base == c->chosen;
 	const struct {
 		const char *name;
 		size_t setting;
 		unsigned color;
-	} marks[] = {{"the defaults", c->base, 3}, {"recommended", c->chosen, 6}};
-	for (size_t k = 0; k < 2; k++) {
+	} marks[] = {{"recommended", c->chosen, 6}, {"the defaults", c->base, 3}};
+	if (same)
+		add_text(picture->caption, sizeof picture->caption,
+			 " Recommended are the defaults.");
+	for (size_t k = 0; k < (same ? 1 : 2); k++) {
 		const struct choice_figures *f = &c->of[marks[k].setting];
 		if (!f->known)
 			continue;
@@ -346,16 +362,6 @@ static void draw_front(struct drawing *d)
 		x[used] = f->added / 1048576;
 		y[used++] = f->speed.median;
 	}
-	struct picture *picture = add_picture(d->pictures, PICTURE_FRONT);
-	picture->wide = true;
-	snprintf(picture->file, sizeof picture->file, "front");
-	snprintf(picture->title, sizeof picture->title, "Speed against memory");
-	snprintf(
-	    picture->caption, sizeof picture->caption,
-	    "Each point is a setting, up and to the left is better. The line is the front: no "
-	    "setting of cistern that was measured is both smaller and faster. Labels are shards "
-	    "x slab size. Speed is the geometric mean of inserts, hits, misses and the mix over "
-	    "all numbers of threads, 1 for the defaults; bars are quartiles.");
 	plot_xy(d->plotter, &(struct plot_xy){.file = picture->file,
 					      .title = picture->title,
 					      .xlabel = "resident memory added, MiB",
