@@ -81,7 +81,9 @@ static void put_csv(FILE *out, const char *s)
 /* A comment of CSV: one line, whatever the text holds. */
 static void put_comment(FILE *out, const char *key, const char *text)
 {
-	fprintf(out, "# %s%s", key, *key ? ": " : "");
+	/* A note may be a comment already, for a shell. */
+	if (*key || *text != '#')
+		fprintf(out, "# %s%s", key, *key ? ": " : "");
 	for (; *text; text++)
 		putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
 	putc('\n', out);

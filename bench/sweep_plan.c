@@ -35,6 +35,7 @@ static const struct block {
     {PLAN_FULL, "lock=mutex,spin"},
     {PLAN_FULL, "lock=mutex,spin threads=1,2,4,8,16"},
     {PLAN_FULL, "engine=conststring growth_interval=1,8,32,128"},
+    {PLAN_FULL, "engine=conststring capacity=0,1000,10000,100000,1000000"},
     {PLAN_FULL, "engine=all threads=1,2,4,8,16"},
 };
 
