@@ -65,6 +65,10 @@ struct engine {
 /* Strings that are handed to a batch call at a time. */
 enum { ENGINE_GROUP = 1024 };
 
+/* Gives every string back as it was handed in, and is not in the list: what remains of a
+ * measurement without an interner. */
+extern const struct engine engine_nothing;
+
 /* Whether the engine has a use for a knob. */
 bool engine_heeds(const struct engine *engine, const char *key);
 
@@ -73,9 +77,6 @@ const struct engine *engine_named(const char *name);
 const struct engine *engine_at(size_t i);
 
 extern const struct engine engine_cistern;
-/* Gives every string back as it was handed in, and is not in the list: what remains of a
- * measurement without an interner. */
-extern const struct engine engine_nothing;
 extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
 
 #ifdef __cplusplus
