@@ -3,7 +3,8 @@
  * allocations.c - counts heap allocations by standing in front of the C library's own functions.
  *
  * A program's malloc takes the place of the C library's everywhere in the process, in libstdc++
- * too, so that engines in C and in C++ are counted alike. Only glibc offers the real ones under a
+ * too, so that engines in C and in C++ are counted alike; for that it must be visible to shared
+ * libraries. Only glibc offers the real ones under a
  * second name, and only without a sanitizer are they the right ones. free is left as it is: it is
  * the same heap.
  */
@@ -25,6 +26,8 @@
 
 #if defined(__GLIBC__) && !defined(SANITIZED)
 
+#define EXPORT __attribute__((__visibility__("default")))
+
 /* Relaxed: two plain counters; threads that allocate were joined before they are read. */
 static _Atomic uint64_t calls, bytes;
 
@@ -39,31 +42,31 @@ static void count(size_t size)
 	atomic_fetch_add_explicit(&bytes, size, memory_order_relaxed);
 }
 
-void *malloc(size_t size)
+EXPORT void *malloc(size_t size)
 {
 	count(size);
 	return __libc_malloc(size);
 }
 
-void *calloc(size_t n, size_t size)
+EXPORT void *calloc(size_t n, size_t size)
 {
 	count(n * size); /* where this overflows, the call fails */
 	return __libc_calloc(n, size);
 }
 
-void *realloc(void *p, size_t size)
+EXPORT void *realloc(void *p, size_t size)
 {
 	count(size);
 	return __libc_realloc(p, size);
 }
 
-void *aligned_alloc(size_t alignment, size_t size)
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	count(size);
 	return __libc_memalign(alignment, size);
 }
 
-int posix_memalign(void **out, size_t alignment, size_t size)
+EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
 {
 	count(size);
 	void *p = __libc_memalign(alignment, size);

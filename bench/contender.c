@@ -53,14 +53,20 @@ void contender_add_engines(struct contender_list *list, const struct cli_common 
 	cli_list_free(&parts);
 }
 
+static size_t position(const struct contender_list *list, const char *name)
+{
+	size_t i = 0;
+	while (i < list->n && strcmp(list->items[i].engine->name, name) != 0)
+		i++;
+	return i;
+}
+
 size_t contender_baseline(const struct contender_list *list, const char *name)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (strcmp(list->items[i].engine->name, name ? name : "stringmap") == 0)
-			return i;
-	if (name)
+	size_t i = position(list, name ? name : "stringmap");
+	if (i == list->n && name)
 		cli_usage("--baseline: '%.80s' does not take part", name);
-	return list->n;
+	return i < list->n ? i : position(list, "conststring");
 }
 
 void contender_facts(struct report *r, const struct contender_list *list)

@@ -32,8 +32,8 @@ void contender_add_variant(struct contender_list *list, const struct cli_common 
 void contender_add_engines(struct contender_list *list, const struct cli_common *common,
 			   const char *names);
 
-/* Which one ratios are taken over: name, which must take part, or else (NULL) stringmap; n where
- * that does not. */
+/* Which one ratios are taken over: name, which must take part, or (NULL) stringmap, or else
+ * conststring, which is made after the same design; n where neither does. */
 size_t contender_baseline(const struct contender_list *list, const char *name);
 
 /* The facts of all: what each is, and its knobs. */

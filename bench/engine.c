@@ -9,6 +9,29 @@ static const struct engine *const engines[] = {
 #ifdef HAVE_LLVM
     &engine_stringmap,
 #endif
+    &engine_conststring,
+#ifdef HAVE_CK_HS
+    &engine_ck_hs,
+#endif
+#ifdef HAVE_GLIB
+    &engine_glib,
+#endif
+#ifdef HAVE_OIIO
+    &engine_oiio,
+#endif
+#ifdef HAVE_TBB
+    &engine_tbb_set,
+    &engine_tbb_map,
+#endif
+#ifdef HAVE_BOOST_FLAT
+    &engine_boost_flat,
+#endif
+#ifdef HAVE_ABSL
+    &engine_absl,
+#endif
+#ifdef HAVE_URCU
+    &engine_urcu,
+#endif
     NULL,
 };
 

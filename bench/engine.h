@@ -46,7 +46,7 @@ struct engine {
 	void *(*create)(const cistern_config *config);
 	void (*destroy)(void *e);
 
-	/* Interns each string by itself. out may be NULL. */
+	/* Interns each string by itself. A NUL stands behind each, as in a corpus. out may be NULL. */
 	struct engine_sum (*intern)(void *e, const cistern_span *in, size_t n, const char **out);
 	/* Looks each string up by itself, without interning it. NULL where the engine cannot. */
 	struct engine_sum (*find)(void *e, const cistern_span *in, size_t n);
@@ -60,14 +60,13 @@ struct engine {
 	/* Fills in what the engine can tell; strings always. The rest stays 0. Nobody interns
 	 * meanwhile. */
 	void (*stats)(void *e, cistern_stats *out);
+
+	/* Whether it takes C strings: a NUL behind each, as in every corpus, and none inside. */
+	bool c_strings;
 };
 
 /* Strings that are handed to a batch call at a time. */
 enum { ENGINE_GROUP = 1024 };
-
-/* Gives every string back as it was handed in, and is not in the list: what remains of a
- * measurement without an interner. */
-extern const struct engine engine_nothing;
 
 /* Whether the engine has a use for a knob. */
 bool engine_heeds(const struct engine *engine, const char *key);
@@ -77,7 +76,13 @@ const struct engine *engine_named(const char *name);
 const struct engine *engine_at(size_t i);
 
 extern const struct engine engine_cistern;
-extern const struct engine engine_stringmap; /* where HAVE_LLVM is defined */
+extern const struct engine engine_conststring;
+/* Where configure found what they wrap, and HAVE_... is defined: engine.c. */
+extern const struct engine engine_stringmap, engine_ck_hs, engine_glib, engine_oiio, engine_tbb_set,
+    engine_tbb_map, engine_boost_flat, engine_absl, engine_urcu;
+/* Gives every string back as it was handed in, and is not in the list: what remains of a
+ * measurement without an interner. */
+extern const struct engine engine_nothing;
 
 #ifdef __cplusplus
 }

@@ -148,4 +148,5 @@ extern "C" const struct engine engine_stringmap = {
     nullptr,
     nullptr,
     stats,
+    false,
 };

@@ -17,6 +17,7 @@
 #ifdef __linux__
 #include <link.h>
 #endif
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -289,6 +290,11 @@ bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result,
 	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+int harness_descriptor(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
+}
+
 /* ---- statistics */
 
 static int compare_doubles(const void *a, const void *b)
@@ -312,6 +318,16 @@ struct harness_spread harness_spread_of(double *values, size_t n)
 	qsort(values, n, sizeof *values, compare_doubles);
 	return (struct harness_spread){quantile(values, n, 0.25), quantile(values, n, 0.5),
 				       quantile(values, n, 0.75)};
+}
+
+double harness_deviation(const double *values, size_t n)
+{
+	double sum = 0, squares = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - sum / (double)n) * (values[i] - sum / (double)n);
+	return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
 /* ---- progress */

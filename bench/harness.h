@@ -39,7 +39,7 @@ enum harness_clock { HARNESS_WALL, HARNESS_CPU };
 void harness_use_clock(enum harness_clock clock);
 enum harness_clock harness_clock_used(void);
 
-/* That clock, as the calling thread sees it, in nanoseconds. */
+/* Nanoseconds of that clock, for a single thread that measures itself. */
 uint64_t harness_clock_now(void);
 
 /* What happened to the calling thread so far (on Linux; elsewhere to its process). */
@@ -70,11 +70,18 @@ void harness_warm(size_t more);
  */
 bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result, size_t size);
 
+/* A copy of fd that executed programs do not inherit and whose number is none of their usual ones;
+ * -1 with errno. */
+int harness_descriptor(int fd);
+
 /* Order statistics. The array is sorted in place; n is at least 1. */
 struct harness_spread {
 	double q1, median, q3;
 };
 struct harness_spread harness_spread_of(double *values, size_t n);
+
+/* Standard deviation of a sample; 0 for a single value. */
+double harness_deviation(const double *values, size_t n);
 
 /* Progress with the time left, on stderr, if that is a terminal. */
 struct harness_progress {

@@ -256,8 +256,12 @@ static void measure(void *arg, void *out)
 	harness_threads(w->threads, nothing, NULL);
 	/* Fork left the page tables of the corpus to be filled on first use: touch it all. */
 	uint64_t touched = 0;
-	for (size_t i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++) {
+		if (w->engine->c_strings && strlen(c->all[i].data) != c->all[i].len)
+			cli_fail("%s: takes C strings, and string %zu has a NUL inside",
+				 w->engine->name, i);
 		touched += (unsigned char)c->all[i].data[c->all[i].len / 2] + c->all[i].len;
+	}
 	*(volatile uint64_t *)(void *)r.out = touched;
 	harness_memory_read(&result->before);
 

@@ -53,9 +53,11 @@ expect 'and every field of a shard' \
 
 # What a command understands is what its page explains.
 options() {
-	for command in sweep compare startup latency loader; do
+	for program in bench/cistern-*; do
+		test -x "$program" || continue
+		command=${program#bench/cistern-}
 		page=$top/doc/man/cistern-$command.1
-		"bench/cistern-$command" --help | grep -E '^  --' | grep -oE '(^|, ) *--[a-z-]+' |
+		"$program" --help | grep -E '^  --' | grep -oE '(^|, ) *--[a-z-]+' |
 			tr -d ' ,' | sort -u >"$scratch/understood"
 		# The page of one may leave the common options to the page of another.
 		grep -q 'are those of' "$page" && page="$page $top/doc/man/cistern-sweep.1"
@@ -66,8 +68,7 @@ options() {
 			comm -13 "$scratch/understood" - | sed "s/\$/ is in cistern-$command(1) only/"
 	done
 }
-if test -x bench/cistern-sweep && test -x bench/cistern-compare && test -x bench/cistern-startup &&
-	test -x bench/cistern-latency && test -x bench/cistern-loader; then
+if test -x bench/cistern-sweep; then
 	expect 'the pages of the benches explain their options' options
 else
 	skip 'the pages of the benches explain their options' 'benches are not built'

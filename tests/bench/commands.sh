@@ -21,10 +21,11 @@ refused() {
 sweep=bench/cistern-sweep
 compare=bench/cistern-compare
 startup=bench/cistern-startup
+builder=bench/cistern-builder
 latency=bench/cistern-latency
 loader=bench/cistern-loader
 
-for program in $sweep $compare $startup $latency; do
+for program in $sweep $compare $startup $builder $latency; do
 	expect "$program: an unknown option" refused 2 "unknown option '--wrong'" $program --wrong
 	expect "$program: an option without its value" refused 2 "option '--corpus' needs" $program --corpus
 	expect "$program: a stray word" refused 2 "'word' is no option" $program word
@@ -92,6 +93,26 @@ expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'red
 expect 'compare: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
 	$compare --variant hugepages=never,fast=on
 expect 'startup: shards out of range' refused 2 "--shards: shards does not accept '0'" $startup --shards 0
+expect 'startup: an unknown engine' refused 2 "--engines: this build has no 'redis'" $startup --engines redis
+expect 'startup: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
+	$startup --baseline redis
+expect 'startup: a variant with an unknown knob' refused 2 "--variant: there is no knob called 'fast'" \
+	$startup --variant fast=on
+expect 'startup: a child that nobody started' refused 1 '--child is for the bench itself: there is no order' \
+	$startup --child none 3<&- 4<&-
+expect 'startup: a child with an unknown engine' refused 2 "--child: this build has no 'redis'" \
+	$startup --child redis
+expect 'startup: a child among other options' refused 2 '--child is for the bench itself' \
+	$startup --processes 2 --child none
+expect 'builder: too few pieces' refused 2 "--pieces: '1' is not" $builder --pieces 1
+expect 'builder: pieces of an unknown length' refused 2 "--lengths: 'huge' is neither" $builder --lengths huge
+expect 'builder: an unknown way' refused 2 "--only: there is no way called 'sprintf'" \
+	$builder --only sprintf,5,short
+expect 'builder: a case that is incomplete' refused 2 "--only: 'array,5' is not of the form" $builder --only array,5
+expect 'builder: a case with an unknown length' refused 2 "--only: 'huge' is neither" $builder --only array,5,huge
+printf '\n' >"$scratch/nothing"
+expect 'builder: strings without a byte' refused 1 'no pieces can be cut out of empty strings' \
+	$builder --only array,5,short --corpus "$scratch/nothing"
 expect 'latency: an unknown case' refused 2 "--cases: 'erase' is none of insert" $latency --cases insert,erase
 expect 'latency: a case that comes with another' refused 2 "--cases: 'hit-inserting' is none of" \
 	$latency --cases hit-inserting
@@ -129,7 +150,7 @@ else
 fi
 
 helps() {
-	for program in $sweep $compare $startup $latency; do
+	for program in $sweep $compare $startup $builder $latency; do
 		$program --help | grep -q -- '--distinct-random' || echo "$program --help says too little"
 		$program --version | grep -q ' 0\.' || echo "$program --version"
 	done

@@ -132,9 +132,78 @@ fi
 startup_json() {
 	run bench/cistern-startup --processes 2 --format json
 	$validate json <"$scratch/out"
+	for measure in process_wall process_cpu process_rss create strings added_rss; do
+		for engine in 'cistern shards=16' 'cistern shards=256'; do
+			grep -qE "\"measure\": \"$measure\", .*\"engine\": \"$engine\", \"median\": [0-9.]+," \
+				"$scratch/out" || echo "no $measure of $engine"
+		done
+	done
+	grep -q '^# on [1-9][0-9]* processors' "$scratch/out" || grep -q '"# on [1-9][0-9]* processors"' "$scratch/out" ||
+		echo 'on how many processors?'
 }
 expect 'startup: JSON' startup_json
 
+startup_csv() {
+	run bench/cistern-startup --processes 3 --format csv --engines cistern --baseline cistern \
+		--variant hugepages=never --variant prefault=off --shards 4
+	grep -v '^#' "$scratch/out" >"$scratch/rows"
+	grep -E '^(measure|process_(wall|cpu|rss)|create|strings|added_rss),' "$scratch/rows" |
+		grep -v ',none,' >"$scratch/known"
+	$validate csv median q1 q3 ratio processes <"$scratch/known"
+	for engine in 'cistern shards=4 hugepages=never' 'cistern shards=4 prefault=off'; do
+		test "$(grep -c ",$engine," "$scratch/rows")" -eq 13 || echo "$engine: not a row for each measure"
+	done
+	# A process without an interner is measured as a process only.
+	test "$(grep -c ',none,' "$scratch/rows")" -eq 6 || echo 'not a row for each measure of a process'
+	grep -E ',cistern shards=4 hugepages=never,' "$scratch/rows" | grep -E '^(create|strings),' |
+		grep -vE ',1\.000,0\.000,3$'
+	true
+}
+expect 'startup: CSV with variants, ratios over one of them' startup_csv
+
+startup_check() {
+	bench/cistern-startup --processes 3 --check --engines cistern --variant capacity=100000 --shards 16 \
+		>/dev/null 2>"$scratch/err"
+	test $? -eq 1 || echo 'a limit was passed unnoticed'
+	grep -q 'cistern shards=16 capacity=100000 adds [0-9]* KiB, over the limit of 128$' "$scratch/err" ||
+		cat "$scratch/err"
+}
+expect 'startup: a limit that is passed' startup_check
+
+builder_csv() {
+	run bench/cistern-builder --quick --rounds 2 --format csv
+	grep -v '^#' "$scratch/out" >"$scratch/rows"
+	$validate csv pieces bytes ns ns_q1 ns_q3 ratio ratio_q1 ratio_q3 rounds <"$scratch/rows"
+	for pieces in 5 20 500; do
+		for length in short long; do
+			# Every way of the case, and the first of each part is what its ratios are over.
+			test "$(grep -c "^[a-z]*,$pieces,$length," "$scratch/rows")" -eq 11 ||
+				echo "$pieces $length: not a row for each way"
+			test "$(grep -cE "^[a-z]*,$pieces,$length,[^,]*,(array|new-copy|hit-copy),.*,1\.000,1\.000,1\.000," \
+				"$scratch/rows")" -eq 3 || echo "$pieces $length: a first way is not at 1"
+		done
+	done
+}
+expect 'builder: CSV' builder_csv
+
+builder_only() {
+	run bench/cistern-builder --only fixed,20,short --passes 3 --format json
+	$validate json <"$scratch/out"
+	grep -q '"names": "100 a pass, 3 passes"' "$scratch/out" || echo 'not the passes asked for'
+	test "$(grep -c '"part": ' "$scratch/out")" -eq 1 || echo 'not one result'
+	grep -q '"way": "fixed"' "$scratch/out" || echo 'another way'
+}
+expect 'builder: one case' builder_only
+
+builder_sizes() {
+	run bench/cistern-builder --sizes --count 2000 --format json
+	$validate json <"$scratch/out"
+	for size in id pointer header overhead; do
+		grep -qE "\"size\": \"$size\", \"bytes\": [0-9.]+, .*\"limit\": [1-9][0-9]*," "$scratch/out" ||
+			echo "no $size with a limit"
+	done
+}
+expect 'builder: sizes' builder_sizes
 latency="bench/cistern-latency --count 3000 --rounds 2"
 latency_csv() {
 	run $latency --variant lock=spin --variant hugepages=never,capacity=1000 --format csv \

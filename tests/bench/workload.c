@@ -26,6 +26,9 @@ static enum fault {
 	LATER_OTHER,      /* a hit gives another pointer than the build */
 	OTHER_PER_THREAD, /* the two threads get different pointers */
 	BATCH_OTHER,      /* the batch call answers differently */
+	HOT_OTHER,        /* a hit gives another pointer after all of that went well */
+	MISCOUNTS_LATER,  /* the second count of strings is wrong */
+	REFUSES_GROWING,  /* nothing can be interned between two look-ups */
 	NEW_TWICE,        /* strings that come after the build are interned anew each time */
 	CRASHES,
 	NOT_MADE
@@ -40,7 +43,8 @@ struct entry {
 struct list {
 	pthread_mutex_t lock;
 	struct entry entries[400];
-	size_t n, calls;
+	size_t n, calls, counts, finds;
+	bool batched; /* the last intern call was a batch */
 	pthread_t first;
 };
 
@@ -54,6 +58,7 @@ static const char *find(struct list *l, const char *s, size_t len)
 
 static const char *find_one(struct list *l, const char *s, size_t len)
 {
+	__atomic_fetch_add(&l->finds, 1, __ATOMIC_RELAXED);
 	if (fault == FINDS_ABSENT)
 		return l->entries[0].data;
 	return find(l, s, len);
@@ -74,6 +79,8 @@ static const char *intern_locked(struct list *l, const char *s, size_t len)
 	if (fault == CRASHES)
 		abort();
 	if (fault == REFUSES && call == 150)
+		return NULL;
+	if (fault == REFUSES_GROWING && l->finds && !l->counts)
 		return NULL;
 	const char *found = find(l, s, len);
 	if (fault == LATER_OTHER && call == 700)
@@ -100,14 +107,17 @@ static const char *intern_one(struct list *l, const char *s, size_t len)
 	const char *p = intern_locked(l, s, len);
 	bool other =
 	    fault == OTHER_PER_THREAD && l->calls > 650 && !pthread_equal(l->first, pthread_self());
+	other |= fault == HOT_OTHER && l->batched && !l->finds;
 	pthread_mutex_unlock(&l->lock);
 	return other ? p + 1 : p;
 }
 
 static size_t intern_group(struct list *l, const cistern_span *in, const char **out, size_t n)
 {
+	l->batched = false;
 	for (size_t i = 0; i < n; i++)
 		out[i] = intern_one(l, in[i].data, in[i].len);
+	l->batched = true;
 	if (fault == BATCH_OTHER && n > 1)
 		out[0] = out[0] + 1;
 	return n;
@@ -144,8 +154,10 @@ static void destroy(void *e)
 
 static void stats(void *e, cistern_stats *out)
 {
+	struct list *l = e;
 	memset(out, 0, sizeof *out);
-	out->strings = ((struct list *)e)->n - (fault == MISCOUNTS);
+	l->counts++;
+	out->strings = l->n - (fault == MISCOUNTS) - (fault == MISCOUNTS_LATER && l->counts == 2);
 }
 
 static const struct engine engine_list = {
@@ -246,6 +258,24 @@ START_TEST(batch_that_answers_differently_is_noticed)
 }
 END_TEST
 
+START_TEST(hot_string_with_another_pointer_is_noticed)
+{
+	ck_assert(!passes(HOT_OTHER, 1));
+}
+END_TEST
+
+START_TEST(wrong_count_after_the_mix_is_noticed)
+{
+	ck_assert(!passes(MISCOUNTS_LATER, 1));
+}
+END_TEST
+
+START_TEST(failed_intern_between_misses_is_noticed)
+{
+	ck_assert(!passes(REFUSES_GROWING, 1));
+}
+END_TEST
+
 START_TEST(new_string_with_two_pointers_is_noticed)
 {
 	ck_assert(!passes(NEW_TWICE, 1));
@@ -290,6 +320,9 @@ static Suite *make(void)
 	support_add(s, pointer_that_changes_later_is_noticed);
 	support_add(s, pointers_that_differ_between_threads_are_noticed);
 	support_add(s, batch_that_answers_differently_is_noticed);
+	support_add(s, hot_string_with_another_pointer_is_noticed);
+	support_add(s, wrong_count_after_the_mix_is_noticed);
+	support_add(s, failed_intern_between_misses_is_noticed);
 	support_add(s, new_string_with_two_pointers_is_noticed);
 	support_add(s, crash_is_noticed);
 	support_add(s, engine_that_cannot_be_made_is_noticed);
