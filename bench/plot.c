@@ -120,7 +120,7 @@ static void draw(FILE *f, const char *file, unsigned width, unsigned height)
 
 /* ---- heat maps */
 
-enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_TOP = 36, MAP_BOTTOM = 58 };
+enum { MAP_LEFT = 78, MAP_RIGHT = 92, MAP_BOTTOM = 58 };
 
 /* Where a value lies between the least and the most, as a ratio where they are far apart. */
 struct scale {
@@ -177,14 +177,16 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 	double span = (double)(map->nx * map->npanels) + 0.5 * (double)(map->npanels - 1);
 	double cell = 780 / span < 74 ? 780 / span : 74;
 	double width = MAP_LEFT + cell * span + MAP_RIGHT;
-	double height = MAP_TOP + 36 * (double)map->ny + MAP_BOTTOM;
+	/* The names of the panels need a line of their own under the title. */
+	double top = map->npanels > 1 ? 48 : 30;
+	double height = top + 36 * (double)map->ny + MAP_BOTTOM;
 
 	begin(f, map->title, map->xlabel, map->ylabel);
 	setting(f, "cblabel", map->unit);
 	fprintf(f,
 		"set border 0\nunset key\nset lmargin at screen %.4f\nset rmargin at screen %.4f\n"
 		"set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
-		MAP_LEFT / width, 1 - MAP_RIGHT / width, 1 - MAP_TOP / height, MAP_BOTTOM / height);
+		MAP_LEFT / width, 1 - MAP_RIGHT / width, 1 - top / height, MAP_BOTTOM / height);
 	fprintf(f, "set xrange [-0.5:%.2f]\nset yrange [-0.5:%.2f]\n", span - 0.5,
 		(double)map->ny - 0.5);
 	names(f, 'x', map->xnames, map->nx, map->npanels);
@@ -198,7 +200,7 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 		map->cost ? "#fff1e2" : "#eef4fb", map->cost ? "#fdba7c" : "#a9cfea",
 		map->cost ? "#e06a1c" : "#3d8cc6", map->cost ? "#7c2a05" : "#0a3a72",
 		1 - (MAP_RIGHT - 16) / width, MAP_BOTTOM / height, 12 / width,
-		1 - (MAP_TOP + MAP_BOTTOM) / height);
+		1 - (top + MAP_BOTTOM) / height);
 	for (unsigned i = 0; i <= 4; i++) {
 		char text[32];
 		double at = i / 4.0;
@@ -215,7 +217,7 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 		quoted(f, map->panels[k].title);
 		fprintf(f, " at first %.2f, screen %.4f center textcolor rgb '#%06x'\n",
 			(double)k * ((double)map->nx + 0.5) + ((double)map->nx - 1) / 2,
-			1 - (MAP_TOP - 14) / height, plot_colors[PLOT_INK].light);
+			1 - (top - 14) / height, plot_colors[PLOT_INK].light);
 	}
 
 	/* Black numbers on light cells, then white ones on dark cells. */
