@@ -22,6 +22,8 @@ const struct axis axes[] = {
     {"hugepages", "hugepages", REPORT_TEXT, "policies for huge pages"},
     {"commit-chunk", "commit_chunk", REPORT_BYTES, "bytes committed at a time"},
     {"lock", "lock", REPORT_TEXT, "lock policies"},
+    {"slab-max", "slab_max", REPORT_BYTES, "where the doubling of slabs ends"},
+    {"prefault", "prefault", REPORT_TEXT, "whether fresh memory is touched in batches"},
 };
 const size_t axes_n = sizeof axes / sizeof *axes;
 _Static_assert(sizeof axes / sizeof *axes <= AXES_MAX, "room for all axes");

@@ -5,6 +5,7 @@
  *
  * Each engine runs in a process of its own, since some have one table a process.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "../../bench/workload.h"
 #include "support.h"
 
-enum { THREADS = 4, SHORT = 3000, LONGEST = 100000 };
+enum { THREADS = 4, SHORT = 3000, LONGEST = 100000, RUN = 8 };
 
 struct trial {
 	const struct engine *engine;
@@ -24,6 +25,7 @@ struct trial {
 	size_t n, nabsent;
 	const char **out[THREADS];
 	struct engine_sum sums[THREADS];
+	pthread_barrier_t step;
 };
 
 /* What is wrong; empty where nothing is. */
@@ -82,15 +84,29 @@ static void fill(struct trial *t)
 	add(t->absent, &t->nabsent, "\0\0\0", 3);
 }
 
+static void add_up(struct engine_sum *sum, struct engine_sum more)
+{
+	sum->pointers += more.pointers;
+	sum->found += more.found;
+}
+
+/* The first half in step with the others, in short runs, so that several are about to insert the
+ * same string; the second from a place of its own on and round. */
 static void intern_all(unsigned thread, void *arg)
 {
 	struct trial *t = arg;
-	size_t from = t->n * thread / THREADS;
+	const struct engine *engine = t->engine;
+	size_t half = t->n / 2, from = half + (t->n - half) * thread / THREADS;
 	const char **out = t->out[thread];
-	const cistern_span *in = t->in;
-	struct engine_sum a = t->engine->intern(t->e, in + from, t->n - from, out + from);
-	struct engine_sum b = t->engine->intern(t->e, in, from, out);
-	t->sums[thread] = (struct engine_sum){a.pointers + b.pointers, a.found + b.found};
+	struct engine_sum sum = {0, 0};
+	for (size_t i = 0, run; i < half; i += run) {
+		run = half - i < RUN ? half - i : RUN;
+		pthread_barrier_wait(&t->step);
+		add_up(&sum, engine->intern(t->e, t->in + i, run, out + i));
+	}
+	add_up(&sum, engine->intern(t->e, t->in + from, t->n - from, out + from));
+	add_up(&sum, engine->intern(t->e, t->in + half, from - half, out + half));
+	t->sums[thread] = sum;
 }
 
 static void find_all(unsigned thread, void *arg)
@@ -180,6 +196,7 @@ static void check_engine(void *arg, void *result)
 		struct engine_sum s = t->engine->find(t->e, t->in, t->n);
 		EXPECT(s.found == 0 && s.pointers == 0, "it finds strings while it is empty");
 	}
+	pthread_barrier_init(&t->step, NULL, THREADS);
 	harness_threads(THREADS, intern_all, t);
 	check_answers(t, v, &sum);
 	if (!*v->text && t->engine->find)

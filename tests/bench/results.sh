@@ -268,7 +268,7 @@ builder_sizes() {
 	done
 }
 expect 'builder: sizes' builder_sizes
-latency="bench/cistern-latency --count 3000 --rounds 2"
+latency="bench/cistern-latency --count 3000 --rounds 2 --engines conststring"
 latency_csv() {
 	run $latency --variant lock=spin --variant hugepages=never,capacity=1000 --format csv \
 		--histogram "$scratch/histogram.csv"
