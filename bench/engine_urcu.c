@@ -18,7 +18,7 @@
  * the strings. Growing is done by a thread of the library, so that a process that builds has one
  * more than it started.
  *
- * Builds for ThreadSanitizer and UndefinedBehaviorSanitizer leave this engine out: m4/peers.m4.
+ * Builds with sanitizers leave this engine out: m4/peers.m4.
  */
 #define _LGPL_SOURCE
 #include "engine_arena.h"

@@ -31,10 +31,10 @@ struct report {
 	const char *bench;
 	const struct report_column *columns;
 	size_t ncolumns;
-	struct sink sinks[3];
+	struct sink sinks[5];
 	size_t nsinks;
 	size_t nfacts, nrows, nnotes;
-	bool facts_over, rows_over;
+	bool facts_over, rows_over, notes_only;
 	char **cells; /* table: nrows x ncolumns */
 	size_t cell_room;
 };
@@ -81,7 +81,9 @@ static void put_csv(FILE *out, const char *s)
 /* A comment of CSV: one line, whatever the text holds. */
 static void put_comment(FILE *out, const char *key, const char *text)
 {
-	fprintf(out, "# %s%s", key, *key ? ": " : "");
+	/* A note may be a comment already, for a shell. */
+	if (*key || *text != '#')
+		fprintf(out, "# %s%s", key, *key ? ": " : "");
 	for (; *text; text++)
 		putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
 	putc('\n', out);
@@ -115,11 +117,15 @@ struct report *report_open(const struct report_output *output, const char *bench
 	r->bench = bench;
 	r->columns = columns;
 	r->ncolumns = ncolumns;
+	r->notes_only = output->notes_only;
 	add_sink(r, output->format, NULL, NULL);
-	if (output->folder) {
-		cli_folder(output->folder);
-		add_sink(r, REPORT_CSV, output->folder, "csv");
-		add_sink(r, REPORT_JSON, output->folder, "json");
+	const char *folders[] = {output->folder, output->page};
+	for (size_t i = 0; i < 2; i++) {
+		if (!folders[i] || (i > 0 && folders[0] && strcmp(folders[0], folders[1]) == 0))
+			continue;
+		cli_folder(folders[i]);
+		add_sink(r, REPORT_CSV, folders[i], "csv");
+		add_sink(r, REPORT_JSON, folders[i], "json");
 	}
 	return r;
 }
@@ -168,30 +174,43 @@ static bool line_of(const char *path, const char *key, char *out, size_t size)
 	return found;
 }
 
+static void one_fact(void *arg, const char *key, const char *text)
+{
+	report_fact(arg, key, "%s", text);
+}
+
 void report_machine(struct report *r)
 {
+	report_machine_facts(one_fact, r);
+}
+
+void report_machine_facts(report_fact_fn *fn, void *arg)
+{
 	struct utsname system;
-	char line[256];
-	report_fact(r, "version", "cistern %s", cistern_version());
-	report_fact(r, "commit", "%s", BENCH_COMMIT);
+	char line[512];
+	snprintf(line, sizeof line, "cistern %s", cistern_version());
+	fn(arg, "version", line);
+	fn(arg, "commit", BENCH_COMMIT);
 #ifdef __VERSION__
 #ifdef __clang__
-	report_fact(r, "compiler", "%s", __VERSION__);
+	fn(arg, "compiler", __VERSION__);
 #else
-	report_fact(r, "compiler", "gcc %s", __VERSION__);
+	fn(arg, "compiler", "gcc " __VERSION__);
 #endif
 #endif
 	if (line_of("/proc/cpuinfo", "model name", line, sizeof line))
-		report_fact(r, "processor", "%s", line);
-	report_fact(r, "processors", "%u", harness_cpus());
-	if (uname(&system) == 0)
-		report_fact(r, "kernel", "%s %s %s", system.sysname, system.release,
-			    system.machine);
+		fn(arg, "processor", line);
+	snprintf(line, sizeof line, "%u", harness_cpus());
+	fn(arg, "processors", line);
+	if (uname(&system) == 0) {
+		snprintf(line, sizeof line, "%.100s %.100s %.100s", system.sysname, system.release,
+			 system.machine);
+		fn(arg, "kernel", line);
+	}
 	if (harness_clock_used() == HARNESS_CPU)
-		report_fact(r, "clock",
-			    "processor time of the slowest thread, not time on the wall");
+		fn(arg, "clock", "processor time of the slowest thread, not time on the wall");
 	if (line_of("/sys/kernel/mm/transparent_hugepage/enabled", NULL, line, sizeof line))
-		report_fact(r, "transparent_hugepages", "%s", line);
+		fn(arg, "transparent_hugepages", line);
 }
 
 void report_corpus(struct report *r, const struct corpus *c)
@@ -366,7 +385,7 @@ static void rows_end(struct report *r)
 	facts_end(r);
 	r->rows_over = true;
 	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
-		if (sink->format == REPORT_TABLE)
+		if (sink->format == REPORT_TABLE && !r->notes_only)
 			table_print(r);
 		else if (sink->format == REPORT_JSON)
 			fputs("\n], \"notes\": [", sink->out);
@@ -388,7 +407,7 @@ void report_note(struct report *r, const char *format, ...)
 		} else if (sink->format == REPORT_CSV) {
 			put_comment(sink->out, "", text);
 		} else {
-			fprintf(sink->out, "%s%s\n", r->nnotes ? "" : "\n", text);
+			fprintf(sink->out, "%s%s\n", r->nnotes || r->notes_only ? "" : "\n", text);
 		}
 	}
 	r->nnotes++;

@@ -26,6 +26,8 @@ enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 struct report_output {
 	enum report_format format;
 	const char *folder;
+	const char *page; /* another folder for the same files, beside a page */
+	bool notes_only; /* no table on standard output, only what follows it */
 };
 
 enum report_type {
@@ -61,6 +63,10 @@ void report_fact(struct report *r, const char *key, const char *format, ...) CIS
 /* The facts that every bench states: version, commit, compiler, processors, kernel, huge-page
  * setting. */
 void report_machine(struct report *r);
+
+/* The same for others than a report. */
+typedef void report_fact_fn(void *arg, const char *key, const char *text);
+void report_machine_facts(report_fact_fn *fn, void *arg);
 
 /* The facts of a corpus, its hash among them. */
 void report_corpus(struct report *r, const struct corpus *c);

@@ -2,504 +2,415 @@
 /*
  * sweep.c - cistern-sweep: what each setting of the knobs costs in memory and gives in speed.
  *
- * Every combination of the values of some knobs and of a number of threads runs in a process of its
- * own. All combinations run once in each round, so that a machine that gets slower meanwhile does
- * not favour the first ones, and the medians of the rounds are reported. The end names the best
- * three settings.
+ * Every point of the plan (sweep_plan.h) runs in a process of its own. All points run once in each
+ * round, so that a machine that gets slower meanwhile does not favour the first ones, and the
+ * medians of the rounds are reported. Then the best settings are measured again beside the
+ * defaults, for the recommendation (sweep_choice.h).
  *
- * It grows by lines in axes[], one for each knob that can be swept.
+ * Here are the command line, the running and the rows; it grows elsewhere: a knob in sweep_axes.c,
+ * a measure in sweep_result.h, a block of a mode in sweep_plan.c, a picture in sweep_plots.c.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "engine.h"
 #include "harness.h"
-#include "plot.h"
+#include "resume.h"
+#include "sweep_choice.h"
+#include "sweep_page.h"
+#include "sweep_plots.h"
 #include "workload.h"
-
-/* ---- what is varied */
-
-enum { SHARDS, SLAB_SIZE, GROWTH_INTERVAL, LOCK, HUGEPAGES, AXES };
-
-/* without: no value of its own, so that --set or the library's default decides. */
-static struct axis {
-	const char *option, *key, *standard, *quick;
-	struct cli_list values;
-} axes[AXES] = {
-    [SHARDS] = {"--shards", "shards", "1,4,16,64,256", "4,64", {0}},
-    [SLAB_SIZE] = {"--slab-size", "slab_size", "256,1K,4K,16K,64K", "1K,16K", {0}},
-    [GROWTH_INTERVAL] = {"--growth-interval", "growth_interval", NULL, NULL, {0}},
-    [LOCK] = {"--lock", "lock", NULL, NULL, {0}},
-    [HUGEPAGES] = {"--hugepages", "hugepages", NULL, NULL, {0}},
-};
-
-/* One combination. */
-struct combination {
-	cistern_config config;
-	size_t at[AXES]; /* which value of each axis */
-	unsigned threads;
-	double *insert, *hit, *batch, *miss, *rss, *pss, *huge, *peak; /* a value a round */
-	struct workload_result last;
-};
 
 struct sweep {
 	struct cli_common common;
 	struct corpus corpus;
-	struct cli_list threads;
-	bool quick;
-	unsigned rounds;
-	unsigned pass_ms;
-	const char *plot;
-	struct combination *all;
-	size_t n;
+	struct plan plan;
+	struct results results;
+	struct resume *resume; /* NULL: none */
+	const char *resume_path, *plot, *page;
+	enum plan_mode mode;
+	unsigned rounds, again, pass_ms; /* again: rounds of the second look */
+	bool recommend;
+	size_t measured, total;
+	struct harness_progress progress;
 };
 
-static bool axis_swept(const struct axis *a)
-{
-	return a->values.n > 0;
-}
+/* How each mode measures unless told otherwise. */
+static const struct {
+	unsigned rounds, again, pass_ms, count;
+} modes[] = {
+    [PLAN_QUICK] = {1, 1, 1, 20000},
+    [PLAN_STANDARD] = {3, 5, 10, 0},
+    [PLAN_FULL] = {9, 15, 40, 400000},
+};
+
+/* ---- the command line */
 
 static void help(FILE *f)
 {
+	const char *block;
 	fprintf(f,
 		"usage: %s [option]...\n"
 		"Measures shard counts against slab sizes, and other knobs, on a set of strings.\n"
-		"\nKnobs to sweep (lists, as in --shards 1,16,256):\n"
-		"  --shards LIST           (%s)\n"
-		"  --slab-size LIST        (%s)\n"
-		"  --growth-interval LIST  (the default of the library)\n"
-		"  --lock LIST             (the default)\n"
-		"  --hugepages LIST        (the default)\n"
-		"  --threads LIST          (1 and the number of processors)\n"
-		"\nHow:\n"
-		"  --rounds N              processes for each combination (3)\n"
-		"  --pass-ms N             how long each kind of look-up is repeated in each (20)\n"
-		"  --quick                 few combinations, strings and rounds: a check that all "
-		"works\n"
-		"  --plot DIR              heat maps as PNG and SVG, through gnuplot\n",
-		cli_program, axes[SHARDS].standard, axes[SLAB_SIZE].standard);
+		"\nWhat to sweep (lists, as in --shards 1,16,256):\n",
+		cli_program);
+	for (size_t a = 0; a < axes_n; a++)
+		fprintf(f, "  --%s LIST%*s%s\n", axes[a].option, 17 - (int)strlen(axes[a].option),
+			"", axes[a].help);
+	fputs("\nLists are multiplied with each other and with the first of these lines; a list of "
+	      "threads (N:\nprocessors) alone replaces those of all lines. Without lists:\n",
+	      f);
+	for (size_t i = 0; (block = plan_block(PLAN_STANDARD, i)) != NULL; i++)
+		fprintf(f, "  %s\n", block);
+	fputs("With --full:\n", f);
+	for (size_t i = 0; (block = plan_block(PLAN_FULL, i)) != NULL; i++)
+		fprintf(f, "  %s\n", block);
+	fprintf(
+	    f,
+	    "\nHow:\n"
+	    "  --rounds N              processes for each point (%u; %u with --full)\n"
+	    "  --pass-ms N             how long each kind of look-up is repeated in each (%u; "
+	    "%u)\n"
+	    "  --quick                 few points and strings, one round: a check that all "
+	    "works\n"
+	    "  --full                  many points and rounds: about 40 minutes\n"
+	    "  --resume FILE           keep what each process measured in FILE, and go on from "
+	    "there\n"
+	    "\nWhat to make of it:\n"
+	    "  --recommend             instead of the table: the front of memory against speed "
+	    "and one\n"
+	    "                          setting with the reasons, as environment variables\n"
+	    "  --plot DIR              pictures as PNG and SVG, through gnuplot\n"
+	    "  --report DIR            pictures, results and DIR/index.html, a page with all of "
+	    "it\n",
+	    modes[PLAN_STANDARD].rounds, modes[PLAN_FULL].rounds, modes[PLAN_STANDARD].pass_ms,
+	    modes[PLAN_FULL].pass_ms);
+	fputs("\nEngines of this build:\n", f);
+	for (size_t i = 0; engine_at(i); i++)
+		fprintf(f, "  %-23s %s\n", engine_at(i)->name, engine_at(i)->about);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
 
-static void parse(struct sweep *s, int argc, char **argv)
+enum {
+	OWN_ROUNDS = CLI_OWN,
+	OWN_PASS,
+	OWN_QUICK,
+	OWN_FULL,
+	OWN_RESUME,
+	OWN_RECOMMEND,
+	OWN_PLOT,
+	OWN_REPORT,
+	OWN_AXIS
+};
+
+/* The options of all benches and of this one, and one for each axis. */
+static const struct option *all_options(void)
 {
-	enum {
-		OWN_AXIS = CLI_OWN,
-		OWN_THREADS = CLI_OWN + AXES,
-		OWN_ROUNDS,
-		OWN_PASS,
-		OWN_QUICK,
-		OWN_PLOT
-	};
-	static const struct option options[] = {
+	static const struct option fixed[] = {
 	    CLI_COMMON_OPTIONS,
-	    {"shards", required_argument, NULL, OWN_AXIS + SHARDS},
-	    {"slab-size", required_argument, NULL, OWN_AXIS + SLAB_SIZE},
-	    {"growth-interval", required_argument, NULL, OWN_AXIS + GROWTH_INTERVAL},
-	    {"lock", required_argument, NULL, OWN_AXIS + LOCK},
-	    {"hugepages", required_argument, NULL, OWN_AXIS + HUGEPAGES},
-	    {"threads", required_argument, NULL, OWN_THREADS},
 	    {"rounds", required_argument, NULL, OWN_ROUNDS},
 	    {"pass-ms", required_argument, NULL, OWN_PASS},
 	    {"quick", no_argument, NULL, OWN_QUICK},
+	    {"full", no_argument, NULL, OWN_FULL},
+	    {"resume", required_argument, NULL, OWN_RESUME},
+	    {"recommend", no_argument, NULL, OWN_RECOMMEND},
 	    {"plot", required_argument, NULL, OWN_PLOT},
-	    {NULL, 0, NULL, 0},
+	    {"report", required_argument, NULL, OWN_REPORT},
 	};
-	const char *lists[AXES] = {NULL}, *threads = NULL;
+	enum { FIXED = sizeof fixed / sizeof *fixed };
+	static struct option options[FIXED + AXES_MAX + 1];
+	memcpy(options, fixed, sizeof fixed);
+	for (size_t a = 0; a < axes_n; a++)
+		options[FIXED + a] =
+		    (struct option){axes[a].option, required_argument, NULL, OWN_AXIS + (int)a};
+	return options;
+}
+
+static void parse(struct sweep *s, int argc, char **argv)
+{
+	const char *lists[AXES_MAX] = {NULL};
+	const struct option *options = all_options();
 	unsigned rounds = 0, pass_ms = 0;
 	int option;
 
 	cli_start(&s->common, argv[0]);
+	s->mode = PLAN_STANDARD;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (cli_common_option(&s->common, option, argv, help))
 			continue;
-		if (option >= OWN_AXIS && option < OWN_AXIS + AXES)
+		if (option >= OWN_AXIS)
 			lists[option - OWN_AXIS] = optarg;
-		else if (option == OWN_THREADS)
-			threads = optarg;
 		else if (option == OWN_ROUNDS)
-			rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 1000);
+			rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 500);
 		else if (option == OWN_PASS)
 			pass_ms = (unsigned)cli_number_option("--pass-ms", optarg, 1, 60000);
 		else if (option == OWN_QUICK)
-			s->quick = true;
+			s->mode = PLAN_QUICK;
+		else if (option == OWN_FULL)
+			s->mode = PLAN_FULL;
+		else if (option == OWN_RESUME)
+			s->resume_path = optarg;
+		else if (option == OWN_RECOMMEND)
+			s->recommend = true;
 		else if (option == OWN_PLOT)
 			s->plot = optarg;
+		else if (option == OWN_REPORT)
+			s->page = optarg;
 	}
 	cli_common_rest(&s->common, argc, argv);
+	if (s->page && s->plot)
+		cli_usage("--plot: --report draws into its own folder");
 
-	s->rounds = rounds ? rounds : s->quick ? 1 : 3;
-	s->pass_ms = pass_ms ? pass_ms : s->quick ? 1 : 20;
-	if (s->quick && !s->common.corpus.count)
-		s->common.corpus.count = 20000;
-	for (unsigned a = 0; a < AXES; a++) {
-		const char *list = lists[a]   ? lists[a]
-				   : s->quick ? axes[a].quick
-					      : axes[a].standard;
-		if (list)
-			axes[a].values = cli_list_parse(axes[a].option, list);
+	s->rounds = rounds ? rounds : modes[s->mode].rounds;
+	s->again = rounds ? rounds : modes[s->mode].again;
+	s->pass_ms = pass_ms ? pass_ms : modes[s->mode].pass_ms;
+	/* A full sweep takes all of what files hold. */
+	if (!s->common.corpus.count && !(s->mode == PLAN_FULL && s->common.corpus.nsources))
+		s->common.corpus.count = modes[s->mode].count;
+	if (s->page) {
+		s->plot = s->page;
+		s->common.output.page = s->page;
 	}
-	char standard[32];
-	unsigned cpus = harness_cpus();
-	snprintf(standard, sizeof standard, cpus > 1 ? "1,%u" : "%u", cpus);
-	s->threads = cli_list_parse("--threads", threads ? threads : standard);
+	s->common.output.notes_only = s->recommend;
+	plan_make(&s->plan, &s->common, s->mode, lists);
 }
 
 /* ---- running */
 
-static double *room(unsigned rounds)
+static void open_resume(struct sweep *s)
 {
-	double *values = calloc(rounds, sizeof *values);
-	if (!values)
-		cli_fail("out of memory");
-	return values;
+	static struct resume_facts facts;
+	char text[1024];
+	size_t used = 0;
+	snprintf(text, sizeof text, "%016" PRIx64, s->corpus.hash);
+	resume_fact(&facts, "corpus", text);
+	resume_fact(&facts, "clock", harness_clock_used() == HARNESS_CPU ? "cpu" : "wall");
+	snprintf(text, sizeof text, "%u", s->pass_ms);
+	resume_fact(&facts, "pass_ms", text);
+	*text = '\0';
+	for (size_t i = 0; i < s->common.nsets && used < sizeof text; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "",
+					 s->common.sets[i]);
+	resume_fact(&facts, "set", text);
+	report_machine_facts(resume_fact, &facts);
+	s->resume = resume_open(s->resume_path, &facts);
+	if (resume_rows(s->resume))
+		fprintf(stderr, "%s: going on from %zu rows of %s\n", cli_program,
+			resume_rows(s->resume), s->resume_path);
 }
 
-/* All combinations, the last axis and then the threads running fastest. Every value is checked
- * here. */
-static void combine(struct sweep *s)
+/* One process, or what --resume has of it. */
+static bool measure(struct sweep *s, size_t i, unsigned round)
 {
-	size_t settings = 1;
-	for (unsigned a = 0; a < AXES; a++)
-		settings *= axis_swept(&axes[a]) ? axes[a].values.n : 1;
-	s->n = settings * s->threads.n;
-	s->all = calloc(s->n, sizeof *s->all);
-	if (!s->all)
-		cli_fail("out of memory");
-	for (size_t i = 0; i < s->n; i++) {
-		struct combination *c = &s->all[i];
-		size_t rest = i / s->threads.n;
-		c->config = s->common.config;
-		c->threads = (unsigned)cli_number_option(
-		    "--threads", s->threads.items[i % s->threads.n], 1, 1024);
-		for (unsigned a = AXES; a-- > 0;) {
-			if (!axis_swept(&axes[a]))
-				continue;
-			c->at[a] = rest % axes[a].values.n;
-			rest /= axes[a].values.n;
-			cli_knob(&c->config, axes[a].option, axes[a].key,
-				 axes[a].values.items[c->at[a]]);
-		}
-		double **series[] = {&c->insert, &c->hit, &c->batch, &c->miss,
-				     &c->rss,    &c->pss, &c->huge,  &c->peak};
-		for (size_t k = 0; k < sizeof series / sizeof *series; k++)
-			*series[k] = room(s->rounds);
+	const struct plan_point *point = &s->plan.points[i];
+	struct workload w = {.engine = point->engine,
+			     .corpus = &s->corpus,
+			     .config = point->config,
+			     .threads = point->threads,
+			     .build_distinct = true,
+			     .pass_ms = s->pass_ms};
+	static struct workload_result result;
+	double values[MEASURES];
+	if (!s->resume || !resume_find(s->resume, point, round, values)) {
+		if (!workload_run(&w, &result))
+			return false;
+		measures_take(&result, values);
+		if (s->resume)
+			resume_add(s->resume, point, round, values);
 	}
+	results_add(&s->results, i, values);
+	harness_progress_step(&s->progress);
+	return true;
+}
+
+/* Every other round goes backwards, so that no place in a round is anyone's for good. */
+static size_t in_turn(size_t i, size_t n, unsigned round)
+{
+	return round % 2 ? n - 1 - i : i;
+}
+
+static bool run_rounds(struct sweep *s)
+{
+	for (unsigned round = 0; round < s->rounds; round++)
+		for (size_t i = 0; i < s->plan.n; i++)
+			if (!measure(s, in_turn(i, s->plan.n, round), round))
+				return false;
+	return true;
+}
+
+/* The second look at the best, in turn with the defaults. */
+static bool run_again(struct sweep *s)
+{
+	size_t settings[CHOICE_CONTENDERS + 1];
+	size_t n = choice_contenders(&s->results, settings);
+	for (unsigned round = s->rounds; round < s->rounds + s->again; round++)
+		for (size_t k = 0; k < n; k++)
+			for (size_t t = 0; t < s->plan.nthreads; t++) {
+				size_t point = plan_point_of(
+				    &s->plan, settings[in_turn(k, n, round)], s->plan.threads[t]);
+				if (point != SIZE_MAX && !measure(s, point, round))
+					return false;
+			}
+	return true;
 }
 
 static bool run(struct sweep *s)
 {
-	struct harness_progress progress;
-	harness_progress_start(&progress, "measurement", s->n * s->rounds);
-	for (unsigned round = 0; round < s->rounds; round++) {
-		for (size_t i = 0; i < s->n; i++) {
-			struct combination *c = &s->all[i];
-			struct workload w = {.engine = &engine_cistern,
-					     .corpus = &s->corpus,
-					     .config = c->config,
-					     .threads = c->threads,
-					     .build_distinct = true,
-					     .pass_ms = s->pass_ms};
-			if (!workload_run(&w, &c->last)) {
-				harness_progress_end(&progress);
-				return false;
-			}
-			const struct workload_result *r = &c->last;
-			c->insert[round] = r->speed.build;
-			c->hit[round] = r->speed.hit;
-			c->batch[round] = r->speed.batch;
-			c->miss[round] = r->speed.miss;
-			c->rss[round] = (double)workload_added(r);
-			c->pss[round] = (double)r->after.pss - (double)r->before.pss;
-			c->huge[round] = (double)r->after.huge;
-			c->peak[round] = (double)r->after.peak;
-			harness_progress_step(&progress);
-		}
+	results_open(&s->results, &s->plan, s->rounds + s->again);
+	harness_progress_start(&s->progress, "measurement",
+			       s->plan.n * s->rounds +
+				   (size_t)s->again * (CHOICE_CONTENDERS + 1) * s->plan.nthreads);
+	bool good = run_rounds(s) && run_again(s);
+	harness_progress_end(&s->progress);
+	return good;
+}
+
+/* ---- rows */
+
+enum { COLUMNS_MAX = AXES_MAX + 3 * MEASURES + 2 };
+static struct report_column columns[COLUMNS_MAX];
+static char quartile_names[2 * MEASURES][40];
+
+/* The axes, the rounds, a column for each measure, two for its quartiles, the corpus. */
+static size_t make_columns(const struct plan *plan)
+{
+	size_t n = 0, names = 0;
+	for (size_t a = 0; a < axes_n; a++) {
+		bool shown = a == AXIS_THREADS || strcmp(axes[a].key, "shards") == 0 ||
+			     strcmp(axes[a].key, "slab_size") == 0;
+		for (size_t i = 0; i < plan->n; i++)
+			shown |= strcmp(plan->points[i].at[a], plan->points[0].at[a]) != 0;
+		columns[n++] = (struct report_column){axes[a].key, axes[a].type, !shown};
 	}
-	harness_progress_end(&progress);
-	return true;
+	columns[n++] = (struct report_column){"rounds", REPORT_COUNT, true};
+	for (unsigned m = 0; m < MEASURES; m++)
+		columns[n++] = (struct report_column){measures[m].name, measures[m].type,
+						      (measures[m].flags & MEASURE_WIDE) != 0};
+	for (unsigned m = 0; m < MEASURES; m++)
+		for (int q = 1; q <= 3 && (measures[m].flags & MEASURE_SPREAD); q += 2, names++) {
+			snprintf(quartile_names[names], sizeof *quartile_names, "%s_q%d",
+				 measures[m].name, q);
+			columns[n++] =
+			    (struct report_column){quartile_names[names], measures[m].type, true};
+		}
+	columns[n++] = (struct report_column){"corpus_hash", REPORT_TEXT, true};
+	return n;
 }
 
-/* ---- reporting */
-
-static const struct report_column columns[] = {
-    {"shards", REPORT_COUNT, false},
-    {"slab_size", REPORT_BYTES, false},
-    {"growth_interval", REPORT_COUNT, false},
-    {"lock", REPORT_TEXT, false},
-    {"hugepages", REPORT_TEXT, false},
-    {"threads", REPORT_COUNT, false},
-    {"insert_m_s", REPORT_NUMBER, false},
-    {"hit_m_s", REPORT_NUMBER, false},
-    {"batch_hit_m_s", REPORT_NUMBER, false},
-    {"miss_m_s", REPORT_NUMBER, false},
-    {"added_rss", REPORT_BYTES, false},
-    {"added_pss", REPORT_BYTES, true},
-    {"rss", REPORT_BYTES, true},
-    {"anon_huge_pages", REPORT_BYTES, true},
-    {"peak", REPORT_BYTES, false},
-    {"hit_q1", REPORT_NUMBER, true},
-    {"hit_q3", REPORT_NUMBER, true},
-    {"insert_q1", REPORT_NUMBER, true},
-    {"insert_q3", REPORT_NUMBER, true},
-    {"strings", REPORT_COUNT, true},
-    {"committed", REPORT_BYTES, false},
-    {"payload", REPORT_BYTES, true},
-    {"overhead", REPORT_BYTES, true},
-    {"slack", REPORT_BYTES, false},
-    {"table", REPORT_BYTES, false},
-    {"retired", REPORT_BYTES, true},
-    {"emptied", REPORT_BYTES, true},
-    {"free", REPORT_BYTES, true},
-    {"control", REPORT_BYTES, true},
-    {"slots", REPORT_COUNT, true},
-    {"slabs", REPORT_COUNT, true},
-    {"growths", REPORT_COUNT, true},
-    {"rekeys", REPORT_COUNT, true},
-    {"lock_waits", REPORT_COUNT, false},
-    {"max_probe", REPORT_COUNT, true},
-    {"corpus_hash", REPORT_TEXT, true},
-};
-
-static const char *lock_name(cistern_lock lock)
+static void print_row(struct report *r, const struct sweep *s, size_t i)
 {
-	return lock == CISTERN_LOCK_SPIN ? "spin" : "mutex";
-}
-
-static const char *hugepages_name(cistern_hugepages policy)
-{
-	return policy == CISTERN_HUGEPAGES_NEVER  ? "never"
-	       : policy == CISTERN_HUGEPAGES_AUTO ? "auto"
-						  : "always";
-}
-
-static uint64_t bytes(double value)
-{
-	return value > 0 ? (uint64_t)value : 0;
-}
-
-/* The median of a series. Sorts it: rounds are not told apart any more. */
-static double median(double *values, unsigned rounds)
-{
-	return harness_spread_of(values, rounds).median;
-}
-
-static void print_row(struct report *r, const struct sweep *s, struct combination *c)
-{
-	const cistern_config *e = &c->last.effective;
-	const cistern_stats *t = &c->last.stats;
-	struct harness_spread hit = harness_spread_of(c->hit, s->rounds);
-	struct harness_spread insert = harness_spread_of(c->insert, s->rounds);
+	const struct plan_point *point = &s->plan.points[i];
+	struct report_value row[COLUMNS_MAX];
 	char hash[20];
+	size_t n = 0;
+	for (size_t a = 0; a < axes_n; a++)
+		row[n++] = axis_value(a, point->at[a]);
+	row[n++] = (struct report_value){.count = s->results.n[i]};
+	for (unsigned m = 0; m < MEASURES; m++)
+		row[n++] = measure_value(m, results_spread(&s->results, i, m).median);
+	for (unsigned m = 0; m < MEASURES; m++) {
+		if (!(measures[m].flags & MEASURE_SPREAD))
+			continue;
+		struct harness_spread spread = results_spread(&s->results, i, m);
+		row[n++] = measure_value(m, spread.q1);
+		row[n++] = measure_value(m, spread.q3);
+	}
 	snprintf(hash, sizeof hash, "%016" PRIx64, s->corpus.hash);
-	struct report_value row[] = {
-	    {.count = e->shards},
-	    {.count = e->slab_size},
-	    {.count = e->growth_interval},
-	    {.text = lock_name(e->lock)},
-	    {.text = hugepages_name(e->hugepages)},
-	    {.count = c->threads},
-	    {.number = insert.median},
-	    {.number = hit.median},
-	    {.number = median(c->batch, s->rounds)},
-	    {.number = median(c->miss, s->rounds)},
-	    {.count = bytes(median(c->rss, s->rounds))},
-	    {.count = bytes(median(c->pss, s->rounds))},
-	    {.count = c->last.after.rss},
-	    {.count = bytes(median(c->huge, s->rounds))},
-	    {.count = bytes(median(c->peak, s->rounds))},
-	    {.number = hit.q1},
-	    {.number = hit.q3},
-	    {.number = insert.q1},
-	    {.number = insert.q3},
-	    {.count = t->strings},
-	    {.count = t->committed_bytes},
-	    {.count = t->payload_bytes},
-	    {.count = t->overhead_bytes},
-	    {.count = t->slack_bytes},
-	    {.count = t->table_bytes},
-	    {.count = t->retired_bytes},
-	    {.count = t->emptied_bytes},
-	    {.count = t->free_bytes},
-	    {.count = t->control_bytes},
-	    {.count = t->slots},
-	    {.count = t->slabs},
-	    {.count = t->growths},
-	    {.count = t->rekeys},
-	    {.count = t->lock_waits},
-	    {.count = t->max_probe},
-	    {.text = hash},
-	};
-	_Static_assert(sizeof row / sizeof *row == sizeof columns / sizeof *columns,
-		       "a value for each column");
+	row[n++] = (struct report_value){.text = hash};
 	report_row(r, row);
 }
 
-/* ---- the best settings */
+/* ---- the recommendation, as lines that a shell can read */
 
-struct setting {
-	size_t first; /* its combination with the first number of threads */
-	double score;
-};
-
-static int by_score(const void *a, const void *b)
+static void print_front(struct report *r, const struct sweep *s, const struct choice *choice)
 {
-	double x = ((const struct setting *)a)->score, y = ((const struct setting *)b)->score;
-	return (x < y) - (x > y);
-}
-
-/* Newton's method: libm would be linked for this alone. Good to far more digits than are used. */
-static double cube_root(double x)
-{
-	double root = x > 1 ? x : 1;
-	for (int i = 0; x > 0 && i < 200; i++)
-		root -= (root * root * root - x) / (3 * root * root);
-	return x > 0 ? root : 0;
-}
-
-/*
- * The score of a setting: the geometric mean of insert, hit and miss speed, summed over the numbers
- * of threads, against the cube root of the memory added. So 1% of speed weighs as much as 3% of
- * memory: memory between settings differs by factors, speed by percents.
- */
-static double score(const struct sweep *s, size_t first)
-{
-	double sum = 0;
-	for (size_t t = 0; t < s->threads.n; t++) {
-		struct combination *c = &s->all[first + t];
-		double speed = cube_root(median(c->insert, s->rounds) * median(c->hit, s->rounds) *
-					 median(c->miss, s->rounds));
-		sum += speed / cube_root(median(c->rss, s->rounds) + 4096);
-	}
-	return sum;
-}
-
-static void print_best(struct report *r, const struct sweep *s)
-{
-	size_t n = s->n / s->threads.n;
-	struct setting *settings = calloc(n, sizeof *settings);
-	if (!settings)
-		cli_fail("out of memory");
+	size_t *front, n = choice_front(&s->results, choice, &front);
+	char name[256];
+	report_note(r, "# The front of memory against speed (1.00: the defaults of the library):");
 	for (size_t i = 0; i < n; i++) {
-		settings[i].first = i * s->threads.n;
-		settings[i].score = score(s, settings[i].first);
+		const struct choice_figures *f = &choice->of[front[i]];
+		choice_name(&s->results, front[i], name, sizeof name);
+		report_note(r, "#   %8.2f MiB  speed %.2f (%.2f to %.2f)  %s%s", f->added / 1048576,
+			    f->speed.median, f->speed.q1, f->speed.q3, name,
+			    front[i] == choice->base ? "  (the defaults)" : "");
 	}
-	qsort(settings, n, sizeof *settings, by_score);
-	report_note(
-	    r, "# Best by speed (geometric mean of insert, hit and miss) over the cube root of the "
-	       "memory added:");
-	for (size_t i = 0; i < n && i < 3; i++) {
-		const struct combination *c = &s->all[settings[i].first];
-		char line[512];
-		size_t used = 0;
-		for (unsigned a = 0; a < AXES; a++) {
-			if (!axis_swept(&axes[a]))
-				continue;
-			used += (size_t)snprintf(line + used, sizeof line - used, "%sCISTERN_",
-						 used ? " " : "");
-			for (const char *k = axes[a].key; *k && used + 1 < sizeof line; k++)
-				line[used++] = *k >= 'a' && *k <= 'z' ? (char)(*k - 'a' + 'A') : *k;
-			used += (size_t)snprintf(line + used, sizeof line - used, "=%.20s",
-						 axes[a].values.items[c->at[a]]);
-		}
-		report_note(r, "%s", line);
-	}
-	free(settings);
+	free(front);
 }
 
-/* ---- plots */
-
-/* One heat map of shards against slab size, for one number of threads and one value of each other
- * axis. */
-static void plot_one(struct plotter *p, const struct sweep *s, const struct combination *like,
-		     const char *what, const char *title, const char *unit, bool high_is_good)
+static void print_choice(struct report *r, const struct sweep *s, const struct choice *choice)
 {
-	size_t nx = axes[SLAB_SIZE].values.n, ny = axes[SHARDS].values.n;
-	double *values = calloc(nx * ny, sizeof *values);
-	if (!values)
-		cli_fail("out of memory");
-	for (size_t i = 0; i < s->n; i++) {
-		const struct combination *c = &s->all[i];
-		bool other = c->threads != like->threads;
-		for (unsigned a = GROWTH_INTERVAL; a < AXES; a++)
-			other |= c->at[a] != like->at[a];
-		if (other)
-			continue;
-		double *cell = &values[c->at[SHARDS] * nx + c->at[SLAB_SIZE]];
-		if (strcmp(what, "rss") == 0)
-			*cell = median(c->rss, s->rounds) / 1048576;
-		else
-			*cell = median(strcmp(what, "hit") == 0 ? c->hit : c->insert, s->rounds);
+	char text[512];
+	if (!choice->made)
+		return;
+	if (s->recommend)
+		print_front(r, s, choice);
+	choice_effect(choice, text, sizeof text);
+	report_note(r, "# Recommended. %s", text);
+	if (s->recommend) {
+		choice_reason(&s->results, choice, text, sizeof text);
+		report_note(r, "# %s", text);
 	}
-	char file[256], heading[512];
-	int used = snprintf(file, sizeof file, "%s-threads%u", what, like->threads);
-	int said = snprintf(heading, sizeof heading, "%s, %u thread%s", title, like->threads,
-			    like->threads == 1 ? "" : "s");
-	for (unsigned a = GROWTH_INTERVAL; a < AXES; a++) {
-		if (!axis_swept(&axes[a]))
-			continue;
-		const char *value = axes[a].values.items[like->at[a]];
-		used += snprintf(file + used, sizeof file - (size_t)used, "-%.20s", value);
-		said += snprintf(heading + said, sizeof heading - (size_t)said, ", %s %.20s",
-				 axes[a].key, value);
-	}
-	plot_heat_map(
-	    p, &(struct plot_map){.file = file,
-				  .title = heading,
-				  .xlabel = "slab size",
-				  .ylabel = "shards",
-				  .unit = unit,
-				  .xnames = (const char *const *)axes[SLAB_SIZE].values.items,
-				  .ynames = (const char *const *)axes[SHARDS].values.items,
-				  .nx = nx,
-				  .ny = ny,
-				  .values = values,
-				  .high_is_good = high_is_good});
-	free(values);
-}
-
-static void plot(const struct sweep *s)
-{
-	struct plotter *p = plot_open(s->plot);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct combination *c = &s->all[i];
-		if (c->at[SHARDS] != 0 || c->at[SLAB_SIZE] != 0)
-			continue; /* the first cell stands for its map */
-		plot_one(p, s, c, "rss", "Resident memory added", "MiB", false);
-		plot_one(p, s, c, "hit", "Hits", "million a second", true);
-		plot_one(p, s, c, "insert", "Inserts", "million a second", true);
-	}
-	if (plot_close(p))
-		fprintf(stderr, "plots are in %s\n", s->plot);
+	for (size_t i = 0; choice_environment(&s->results, choice->chosen, i, text, sizeof text);
+	     i++)
+		report_note(r, "%s", text);
 }
 
 int main(int argc, char **argv)
 {
 	static struct sweep s;
+	struct choice choice;
 	parse(&s, argc, argv);
-	combine(&s);
 	corpus_load(&s.corpus, &s.common.corpus);
+	if (s.resume_path)
+		open_resume(&s);
+	size_t ncolumns = make_columns(&s.plan);
+	/* Rather now than when all is measured. */
+	if (s.plot)
+		cli_folder(s.plot);
+	if (s.common.output.folder)
+		cli_folder(s.common.output.folder);
 
 	if (!run(&s))
 		return CLI_FAILURE;
+	choice_make(&choice, &s.results, s.rounds);
 
-	struct report *r =
-	    report_open(&s.common.output, "sweep", columns, sizeof columns / sizeof *columns);
+	struct report *r = report_open(&s.common.output, "sweep", columns, ncolumns);
 	report_machine(r);
 	report_corpus(r, &s.corpus);
 	report_fact(r, "rounds", "%u", s.rounds);
-	for (size_t i = 0; i < s.n; i++)
-		print_row(r, &s, &s.all[i]);
-	if (s.plot)
-		plot(&s);
-	print_best(r, &s);
+	report_knobs(r, "knobs", &engine_cistern, &s.common.config);
+	for (size_t i = 0; i < s.plan.n; i++)
+		print_row(r, &s, i);
+	print_choice(r, &s, &choice);
 	report_close(r);
+	if (s.plot) {
+		struct pictures pictures;
+		bool drawn = sweep_plots(s.plot, &s.results, &choice, &pictures);
+		if (s.page)
+			sweep_page(s.page, &(struct sweep_page){.results = &s.results,
+								.choice = &choice,
+								.pictures = &pictures,
+								.corpus = &s.corpus,
+								.rounds = s.rounds,
+								.argc = argc,
+								.argv = argv});
+		if (s.page)
+			fprintf(stderr, "the page is %s/index.html\n", s.page);
+		else if (drawn)
+			fprintf(stderr, "plots are in %s\n", s.plot);
+		pictures_free(&pictures);
+	}
+
+	if (s.resume)
+		resume_close(s.resume);
+	choice_free(&choice);
+	results_close(&s.results);
+	plan_free(&s.plan);
+	corpus_unload(&s.corpus);
 	cli_end(&s.common);
 	return cli_finish();
 }

@@ -86,7 +86,18 @@ expect 'sweep: a list with a value out of range' refused 2 "--slab-size: slab_si
 	$sweep --slab-size 4K,1
 expect 'sweep: no threads' refused 2 "--threads: '0' is not" $sweep --threads 0
 expect 'sweep: an unknown lock' refused 2 "--lock: lock does not accept 'rw'" $sweep --lock rw
+expect 'sweep: a capacity out of range' refused 2 "--capacity: capacity does not accept '5000000000'" \
+	$sweep --capacity 5000000000
+expect 'sweep: a commit chunk out of range' refused 2 "--commit-chunk: commit_chunk does not accept '1K'" \
+	$sweep --commit-chunk 1K
+expect 'sweep: an unknown engine' refused 2 "--engines: this build has no 'redis'" $sweep --engines redis
 expect 'sweep: no rounds' refused 2 "--rounds: '0' is not" $sweep --rounds 0
+expect 'sweep: a report and other pictures' refused 2 "--plot: --report draws into its own folder" \
+	$sweep --report "$scratch/report" --plot "$scratch/other"
+: >"$scratch/file"
+expect 'sweep: a report into a file' refused 1 "$scratch/file: Not a directory" \
+	$sweep --quick --report "$scratch/file"
+expect 'sweep: to go on from a folder' refused 1 "$scratch: Is a directory" $sweep --quick --resume "$scratch"
 expect 'compare: an unknown engine' refused 2 "--engines: this build has no 'redis'" $compare --engines redis
 expect 'compare: a baseline that does not take part' refused 2 "--baseline: 'redis' does not" \
 	$compare --baseline redis

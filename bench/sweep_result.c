@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* sweep_result.c - what each process measured. See sweep_result.h, where the measures are. */
+#include "sweep_result.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct measure measures[MEASURES] = {
+#define WIDE                                   MEASURE_WIDE
+#define SPREAD                                 MEASURE_SPREAD
+#define MAP                                    MEASURE_MAP
+#define COST                                   MEASURE_COST
+#define SPEED                                  MEASURE_SPEED
+#define SPLIT                                  MEASURE_SPLIT
+#define ENTRY(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
+    SWEEP_MEASURES(ENTRY)
+#undef ENTRY
+#undef WIDE
+#undef SPREAD
+#undef MAP
+#undef COST
+#undef SPEED
+#undef SPLIT
+};
+
+/* ---- values of one process */
+
+static double difference(uint64_t after, uint64_t before)
+{
+	return after > before ? (double)(after - before) : 0;
+}
+
+/* A figure of the engine's own; engines that tell nothing have none. */
+static double known(const struct workload_result *r, uint64_t value)
+{
+	return r->stats.committed_bytes ? (double)value : NAN;
+}
+
+/* What was added and is neither strings nor tables nor slack. */
+static double others(const struct workload_result *r)
+{
+	const cistern_stats *t = &r->stats;
+	uint64_t told = t->payload_bytes + t->overhead_bytes + t->table_bytes + t->slack_bytes;
+	return known(r, (uint64_t)difference(workload_added(r), told));
+}
+
+static double untouched(const struct workload_result *r)
+{
+	return known(r, (uint64_t)difference(r->stats.committed_bytes, workload_added(r)));
+}
+
+void measures_take(const struct workload_result *r, double values[MEASURES])
+{
+	const cistern_stats *t = &r->stats;
+#define TAKE(name, type, flags, value, about) values[MEASURE_##name] = (value);
+	SWEEP_MEASURES(TAKE)
+#undef TAKE
+}
+
+struct report_value measure_value(unsigned measure, double value)
+{
+	struct report_value v = {.number = value, .missing = isnan(value)};
+	if (!v.missing && measures[measure].type != REPORT_NUMBER)
+		v.count = value > 0 ? (uint64_t)(value + 0.5) : 0;
+	return v;
+}
+
+/* ---- rounds */
+
+void results_open(struct results *r, const struct plan *plan, unsigned rounds)
+{
+	*r = (struct results){.plan = plan, .rounds = rounds};
+	r->values = calloc(plan->n * rounds, sizeof *r->values);
+	r->n = calloc(plan->n, sizeof *r->n);
+	if (!r->values || !r->n)
+		cli_fail("out of memory");
+}
+
+void results_close(struct results *r)
+{
+	free(r->values);
+	free(r->n);
+	*r = (struct results){0};
+}
+
+void results_add(struct results *r, size_t point, const double values[MEASURES])
+{
+	memcpy(r->values[point * r->rounds + r->n[point]++], values, sizeof *r->values);
+}
+
+double results_at(const struct results *r, size_t point, unsigned round, unsigned measure)
+{
+	return r->values[point * r->rounds + round][measure];
+}
+
+struct harness_spread results_spread(const struct results *r, size_t point, unsigned measure)
+{
+	double values[1024];
+	size_t n = 0;
+	for (unsigned round = 0; round < r->n[point]; round++) {
+		double value = results_at(r, point, round, measure);
+		if (!isnan(value) && n < sizeof values / sizeof *values)
+			values[n++] = value;
+	}
+	return n ? harness_spread_of(values, n) : (struct harness_spread){NAN, NAN, NAN};
+}
+
+/* ---- settings against each other */
+
+unsigned results_rounds(const struct results *r, size_t setting)
+{
+	unsigned rounds = UINT32_MAX;
+	for (size_t t = 0; t < r->plan->nthreads; t++) {
+		size_t point = plan_point_of(r->plan, setting, r->plan->threads[t]);
+		unsigned n = point == SIZE_MAX ? 0 : r->n[point];
+		rounds = n < rounds ? n : rounds;
+	}
+	return rounds;
+}
+
+/* The geometric mean of ratios over all measures with a flag. */
+static double against(const struct results *r, size_t setting, size_t other, unsigned round,
+		      bool memory)
+{
+	double sum = 0;
+	unsigned n = 0;
+	for (size_t t = 0; t < r->plan->nthreads; t++) {
+		size_t a = plan_point_of(r->plan, setting, r->plan->threads[t]);
+		size_t b =
+		    other == SIZE_MAX ? a : plan_point_of(r->plan, other, r->plan->threads[t]);
+		if (a == SIZE_MAX || b == SIZE_MAX || round >= r->n[a] || round >= r->n[b])
+			return NAN;
+		for (unsigned m = 0; m < MEASURES; m++) {
+			if (memory ? m != MEASURE_added_rss : !(measures[m].flags & MEASURE_SPEED))
+				continue;
+			double x = results_at(r, a, round, m);
+			double y = other == SIZE_MAX ? 1 : results_at(r, b, round, m);
+			/* An engine without the call; memory of a few pages that is not measurable.
+			 */
+			if (isnan(x) || isnan(y))
+				continue;
+			sum += memory ? log((x + 4096) / (y + 4096)) : log(x / y);
+			n++;
+		}
+	}
+	return n ? exp(sum / n) : NAN;
+}
+
+double results_speed(const struct results *r, size_t setting, size_t other, unsigned round)
+{
+	return against(r, setting, other, round, false);
+}
+
+double results_memory(const struct results *r, size_t setting, size_t other, unsigned round)
+{
+	return against(r, setting, other, round, true);
+}

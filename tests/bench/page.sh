@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The page of a sweep: whole, self-contained, and as it should be in a browser, light and dark, wide and narrow. The
+# screenshots stay in tests/bench of the build folder: page-light.png and so on, to look at.
+# shellcheck source=tests/policy/tap.sh
+. "${srcdir:-.}/tests/policy/tap.sh"
+
+page=$scratch/report/index.html
+# A name that would break a page that escapes too little, and a shell that quotes too little.
+corpus="$scratch/<b>&amp;\"it's\`.txt"
+i=0
+while test $i -lt 3000; do
+	echo "name_$((i * 7919 % 1000))_of_a_string_$((i % 613))"
+	i=$((i + 1))
+done >"$corpus"
+
+made() {
+	bench/cistern-sweep --quick --corpus "$corpus" --threads 1,2 --report "$scratch/report" \
+		>"$scratch/out" 2>"$scratch/err" || cat "$scratch/err"
+	tail -n 1 "$scratch/err" | grep -qx "the page is $page" || echo 'it does not say where the page is'
+	for file in index.html sweep.csv sweep.json plots.gp; do
+		test -s "$scratch/report/$file" || echo "no $file"
+	done
+}
+expect 'a report is written' made
+
+# "Nothing external": no address, no script, no file but the page itself.
+alone() {
+	grep -noiE 'https?:|<script|<link|<iframe|<img|<object|<embed|@import|src=|javascript:| on[a-z]+=' "$page"
+	grep -noE 'url\([^)]*\)' "$page" | grep -v 'url(#'
+	grep -oE 'href=.[^ >]*' "$page" | grep -v '^href=.#'
+	true
+}
+expect 'the page needs nothing from elsewhere' alone
+
+escaped() {
+	grep -n '<b>&' "$page"
+	grep -qF '&lt;b&gt;&amp;amp;&quot;it&#39;s' "$page" || echo 'the name of the corpus is not there'
+	# The command to repeat it, as a shell reads it back.
+	grep -qF "&lt;b&gt;&amp;amp;&quot;it&#39;\\&#39;&#39;s\`.txt&#39;" "$page" || echo 'the command is quoted wrongly'
+}
+expect 'names are escaped' escaped
+
+ids() {
+	grep -oE " id=['\"][^'\"]*" "$page" | cut -c 6- | sort >"$scratch/ids"
+	uniq -d "$scratch/ids" | sed 's/$/ is there twice/'
+	grep -oE "href=['\"]#[^'\"]*" "$page" | cut -c 8- | sort -u | comm -13 "$scratch/ids" - |
+		sed 's/$/ is referred to and not there/'
+}
+expect 'ids are unique, and there where they are referred to' ids
+
+balanced() {
+	for element in section figure div table svg g text details dl code pre main; do
+		opened=$(grep -oE "<${element}[ >]" "$page" | wc -l)
+		closed=$(grep -o "</$element>" "$page" | wc -l)
+		test "$opened" -eq "$closed" || echo "<$element>: $opened opened, $closed closed"
+	done
+}
+expect 'elements are closed' balanced
+
+# browse OPTION...: the page in a browser that knows nothing of whoever runs the test.
+browse() {
+	rm -rf "$scratch/profile"
+	HOME=$scratch timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic \
+		--no-first-run --disable-background-networking --disable-component-update --disable-sync \
+		--disable-dev-shm-usage --hide-scrollbars --user-data-dir="$scratch/profile" "$@" 2>"$scratch/err"
+}
+
+# look NAME WIDTH SCHEME: a screenshot, and what the browser makes of it. The page has no scripts; a copy gets one.
+look() {
+	browse --window-size="$2",1600 --blink-settings=preferredColorScheme="$3" \
+		--screenshot="$PWD/tests/bench/page-$1.png" "file://$page"
+	test -s "tests/bench/page-$1.png" || echo 'no screenshot'
+	{
+		cat "$page"
+		cat <<'SCRIPT'
+<script>
+const said = [];
+const lightness = color => { const c = color.match(/\d+/g).map(Number); return (c[0] + c[1] + c[2]) / 765; };
+const dark = lightness(getComputedStyle(document.body).backgroundColor) < 0.5;
+said.push('scheme ' + (dark ? 'dark' : 'light'));
+const pictures = [...document.querySelectorAll('figure')];
+said.push('figures ' + pictures.length);
+for (const figure of pictures) {
+	const svg = figure.querySelector('svg'), box = svg && svg.getBoundingClientRect();
+	const caption = figure.querySelector('figcaption').textContent;
+	if (!box || box.width < 200 || box.height < 100)
+		said.push('missing: ' + caption);
+	else if (svg.querySelectorAll('text').length < 8)
+		said.push('empty: ' + caption);
+	for (const text of svg ? svg.querySelectorAll('text') : []) {
+		const fill = lightness(getComputedStyle(text).fill), shown = text.getBoundingClientRect();
+		const onCell = [...svg.querySelectorAll('polygon')].some(cell => {
+			const b = cell.getBoundingClientRect();
+			return b.left <= shown.left && b.right >= shown.right && b.top <= shown.top && b.bottom >= shown.bottom;
+		});
+		if (!onCell && (dark ? fill < 0.5 : fill > 0.5))
+			said.push('illegible: ' + text.textContent + ' in ' + caption);
+	}
+}
+if (document.documentElement.scrollWidth > innerWidth)
+	said.push('wider than the window: ' + document.documentElement.scrollWidth + ' of ' + innerWidth);
+const result = document.createElement('pre');
+result.textContent = 'BEGIN\n' + said.join('\n') + '\nEND';
+document.body.append(result);
+</script>
+SCRIPT
+	} >"$scratch/scripted.html"
+	browse --window-size="$2",1600 --blink-settings=preferredColorScheme="$3" --dump-dom \
+		"file://$scratch/scripted.html" | sed -n '/BEGIN$/,/^END/p' >"$scratch/said"
+	wanted=light
+	test "$3" -eq 1 || wanted=dark
+	grep -qx "scheme $wanted" "$scratch/said" || echo "not $wanted"
+	grep -q '^END' "$scratch/said" || cat "$scratch/err"
+	# The front, the map of memory, three of speeds for each number of threads, and three over threads.
+	grep -qx 'figures 11' "$scratch/said" || grep figures "$scratch/said"
+	grep -vE '^(scheme|figures) |BEGIN|^END' "$scratch/said"
+	true
+}
+
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+mkdir -p tests/bench
+for view in light:1200:1 dark:1200:0 narrow:500:1; do
+	name=${view%%:*} rest=${view#*:}
+	if ! have gnuplot; then
+		skip "the page in a browser, $name" 'no gnuplot'
+	elif test -z "$chromium"; then
+		skip "the page in a browser, $name" 'no chromium'
+	else
+		expect "the page in a browser, $name" look "$name" "${rest%:*}" "${rest#*:}"
+	fi
+done
+
+without_gnuplot() {
+	mkdir -p "$scratch/none"
+	# shellcheck disable=SC2123 # that nothing is found is the point
+	(
+		PATH=/nonexistent
+		export PATH
+		bench/cistern-sweep --quick --report "$scratch/none" >"$scratch/out" 2>"$scratch/err"
+	) || cat "$scratch/err"
+	grep -q 'This picture could not be drawn' "$scratch/none/index.html" || echo 'the page does not say it'
+}
+expect 'without gnuplot there is a page nevertheless' without_gnuplot
+finish
