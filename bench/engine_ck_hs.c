@@ -17,7 +17,7 @@
  * readers a store and a fence; here such tables are kept, as much again as the tables in use at
  * most.
  *
- * ThreadSanitizer does not see CK's assembly, so that builds for it leave this engine out.
+ * Builds with sanitizers leave this engine out: m4/peers.m4.
  */
 #include "engine_arena.h"
 #include "engine_hash.h"

@@ -18,8 +18,7 @@
  * the strings. Growing is done by a thread of the library, so that a process that builds has one
  * more than it started.
  *
- * ThreadSanitizer does not see the order that the library's binary keeps; builds for it leave this
- * engine out.
+ * Builds with sanitizers leave this engine out: m4/peers.m4.
  */
 #define _LGPL_SOURCE
 #include "engine_arena.h"

@@ -114,10 +114,10 @@ static const char *intern_one(struct list *l, const char *s, size_t len)
 
 static size_t intern_group(struct list *l, const cistern_span *in, const char **out, size_t n)
 {
-	l->batched = false;
+	__atomic_store_n(&l->batched, false, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < n; i++)
 		out[i] = intern_one(l, in[i].data, in[i].len);
-	l->batched = true;
+	__atomic_store_n(&l->batched, true, __ATOMIC_RELAXED);
 	if (fault == BATCH_OTHER && n > 1)
 		out[0] = out[0] + 1;
 	return n;
