@@ -28,14 +28,30 @@ modules() {
 }
 expect 'ARCHITECTURE has a paragraph for every file of lib' modules
 
+pages=$(cd "$top" && echo README.md bench/README.md doc/*.md)
 dead_links() {
-	for page in README.md doc/ARCHITECTURE.md doc/HACKING.md; do
+	for page in $pages; do
 		grep -oE '\]\([^)#]+' "$top/$page" | sed 's/^](//' | grep -v '^https\{0,1\}:' | while read -r target; do
 			test -e "$top/$(dirname "$page")/$target" || echo "$page links to $target, which does not exist"
 		done
 	done
 }
 expect 'links between documents lead somewhere' dead_links
+
+unfinished() {
+	for page in $pages; do
+		grep -nE '@@[A-Z]+@@' "$top/$page" | sed "s|^|$page:|"
+	done
+}
+expect 'no page waits to be filled in' unfinished
+
+# The guide to tuning names each knob.
+untuned() {
+	sed -n '/^     *{{"/s/^ *{{"\([a-z_]*\)".*/\1/p' "$top/lib/config.c" | while read -r knob; do
+		grep -q "\`$knob" "$top/doc/TUNING.md" || echo "$knob is not in doc/TUNING.md"
+	done
+}
+expect 'TUNING names every knob' untuned
 
 fields() { # STRUCT
 	sed -n "/^typedef struct $1 {/,/^}/s/^	uint64_t \([a-z_]*\);.*/\1/p" "$top/include/cistern.h" | sort
