@@ -44,6 +44,7 @@ struct workload_result {
 	struct workload_speed speed;
 	struct harness_memory before, after;
 	cistern_stats stats;
+	uint64_t payload; /* lengths of the distinct strings: not every engine counts them */
 	cistern_config effective; /* cistern only */
 };
 
