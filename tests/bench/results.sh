@@ -359,4 +359,18 @@ full_interner() {
 }
 expect 'sweep: an interner that is full is said to be full' full_interner
 
+# A name in the report is the name of the file, whatever its bytes.
+names() {
+	seq 50 >"$scratch/öü \"<b>\\%n.txt"
+	run bench/cistern-builder --quick --corpus "$scratch/öü \"<b>\\%n.txt" --format json
+	$validate json <"$scratch/out"
+	LC_ALL=C grep -q 'öü \\"<b>\\\\%n.txt: 50' "$scratch/out" || echo 'JSON has another name'
+	bad=$(printf '\377\303\050')
+	cp "$scratch/öü \"<b>\\%n.txt" "$scratch/$bad"
+	run bench/cistern-builder --quick --corpus "$scratch/$bad" --format json
+	$validate json <"$scratch/out"
+	LC_ALL=C grep -q '"\\ufffd\\ufffd(: 50' "$scratch/out" || echo 'JSON has bytes that are no UTF-8'
+}
+expect 'names of files in JSON' names
+
 finish
