@@ -373,4 +373,11 @@ names() {
 }
 expect 'names of files in JSON' names
 
+# A string of some megabytes is not taken a quarter of a million times.
+long_string() {
+	head -c 4000000 /dev/zero | tr '\0' x >"$scratch/long"
+	run timeout 60 bench/cistern-compare --quick --threads 1 --engines conststring --corpus "$scratch/long"
+}
+expect 'compare: a string of four megabytes' long_string
+
 finish
