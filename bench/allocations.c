@@ -30,6 +30,7 @@
 
 /* Relaxed: two plain counters; threads that allocate were joined before they are read. */
 static _Atomic uint64_t calls, bytes;
+static atomic_bool stopped;
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
@@ -38,6 +39,8 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static void count(size_t size)
 {
+	if (atomic_load_explicit(&stopped, memory_order_relaxed))
+		return;
 	atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&bytes, size, memory_order_relaxed);
 }
@@ -83,12 +86,21 @@ bool allocations_so_far(struct allocations *out)
 	return true;
 }
 
+void allocations_stop(void)
+{
+	atomic_store_explicit(&stopped, true, memory_order_relaxed);
+}
+
 #else
 
 bool allocations_so_far(struct allocations *out)
 {
 	*out = (struct allocations){0, 0};
 	return false;
+}
+
+void allocations_stop(void)
+{
 }
 
 #endif

@@ -8,11 +8,13 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "harness.h"
@@ -133,6 +135,8 @@ void cli_folder(const char *path)
 		cli_fail("%s: %s", path, strerror(errno));
 	if (!S_ISDIR(info.st_mode))
 		cli_fail("%s: %s", path, strerror(ENOTDIR));
+	if (access(path, W_OK | X_OK) != 0)
+		cli_fail("%s: %s", path, strerror(errno));
 }
 
 /* splitmix64: every state is good, and it is integer arithmetic only. */
@@ -252,8 +256,21 @@ void cli_engine_config(const struct cli_common *common, const struct engine *eng
 		cli_knob_pair(out, "--set", common->sets[i]);
 }
 
+/* A file that is opened later must not get the number of a standard stream that whoever started the
+ * program had closed, for reports and messages would go into it. Read only: writing still fails. */
+static void keep_standard_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 void cli_common_rest(struct cli_common *common, int argc, char **argv)
 {
+	keep_standard_streams();
 	struct corpus_request *request = &common->corpus;
 	bool elf =
 	    request->nsources > 0 && request->sources[request->nsources - 1].kind == CORPUS_ELF;
@@ -263,6 +280,9 @@ void cli_common_rest(struct cli_common *common, int argc, char **argv)
 				  argv[optind]);
 		add_source(common, CORPUS_ELF, argv[optind]);
 	}
+	/* Rather now than when all is measured. */
+	if (common->output.folder)
+		cli_folder(common->output.folder);
 }
 
 void cli_help_corpus(FILE *f)

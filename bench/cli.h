@@ -50,7 +50,8 @@ void cli_knob(cistern_config *config, const char *option, const char *key, const
 /* Sets a knob from "key=value". */
 void cli_knob_pair(cistern_config *config, const char *option, const char *pair);
 
-/* Makes a folder and those above it where they are missing, or ends the program. */
+/* Makes a folder and those above it where they are missing, or ends the program, also where nothing
+ * can be written to it. */
 void cli_folder(const char *path);
 
 /* A random number from 0 on up to 2^64 - 1 needs a state; the same on every machine. */
@@ -110,7 +111,8 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 void cli_engine_config(const struct cli_common *common, const struct engine *engine,
 		       cistern_config *out);
 
-/* Takes what is left of the command line: more files for --elf, or a usage error. */
+/* Takes what is left of the command line: more files for --elf, or a usage error. Then makes the
+ * folder of --save, and sees to it that no file can take the place of a closed standard stream. */
 void cli_common_rest(struct cli_common *common, int argc, char **argv);
 
 /* The parts of --help that are the same everywhere. */

@@ -50,8 +50,7 @@ static double added(const struct workload_result *r)
 /* What a string costs beyond its own bytes. */
 static double extra(const struct workload_result *r)
 {
-	double strings = (double)r->stats.strings, payload = (double)r->stats.payload_bytes;
-	return ((double)workload_added(r) - payload) / strings;
+	return ((double)workload_added(r) - (double)r->payload) / (double)r->stats.strings;
 }
 
 static double rss(const struct workload_result *r)
@@ -66,7 +65,8 @@ static double peak(const struct workload_result *r)
 
 static double huge(const struct workload_result *r)
 {
-	return (double)(r->after.huge - r->before.huge) / 1048576;
+	/* Signed: the kernel may split huge pages meanwhile. */
+	return ((double)r->after.huge - (double)r->before.huge) / 1048576;
 }
 
 static const struct measure measures[] = {

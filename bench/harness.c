@@ -74,20 +74,20 @@ static uint64_t field_of(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-bool harness_memory_read(struct harness_memory *m)
+void harness_memory_read(struct harness_memory *m)
 {
 	static char text[8192];
+	static const char status[] = "/proc/self/status";
 	memset(m, 0, sizeof *m);
-	if (!read_small("/proc/self/status", text, sizeof text))
-		return false;
+	if (!read_small(status, text, sizeof text))
+		cli_fail("%s: memory cannot be read: %s", status, strerror(errno));
 	m->peak = field_of(text, "\nVmHWM:");
 	m->rss = field_of(text, "\nVmRSS:");
 	if (!read_small("/proc/self/smaps_rollup", text, sizeof text))
-		return true; /* older than Linux 4.14: at least the resident size is known */
+		return; /* older than Linux 4.14: at least the resident size is known */
 	m->rss = field_of(text, "\nRss:");
 	m->pss = field_of(text, "\nPss:");
 	m->huge = field_of(text, "\nAnonHugePages:");
-	return true;
 }
 
 void *harness_pages(size_t size)

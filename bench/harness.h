@@ -16,15 +16,15 @@ uint64_t harness_now(void);
 /* Processors that this process may use. */
 unsigned harness_cpus(void);
 
-/* Memory of this process in bytes, as smaps_rollup and status tell it. False where there is no
- * /proc. */
+/* Memory of this process in bytes, as smaps_rollup and status tell it. Ends the program where it
+ * cannot be read: no memory at all would be the best of all results. */
 struct harness_memory {
 	uint64_t rss;
 	uint64_t pss;
 	uint64_t huge; /* AnonHugePages */
 	uint64_t peak; /* VmHWM */
 };
-bool harness_memory_read(struct harness_memory *m);
+void harness_memory_read(struct harness_memory *m);
 
 /* Zeroed pages of a mapping of its own, already resident. Ends the program where there are none. */
 void *harness_pages(size_t size);

@@ -46,18 +46,42 @@ static char *copy_text(const char *s)
 	return copy;
 }
 
-/* A JSON string. Strings here come from file names and knobs: any byte can occur. */
+/* How many bytes of well-formed UTF-8 (RFC 3629) the character at s has; 0: it is none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	/* The second byte rules out long forms, surrogates, and what is beyond U+10FFFF. */
+	unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
+	unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
+	size_t length = s[0] < 0x80    ? 1
+			: s[0] < 0xC2  ? 0
+			: s[0] < 0xE0  ? 2
+			: s[0] < 0xF0  ? 3
+			: s[0] <= 0xF4 ? 4
+				       : 0;
+	if (length > 1 && (s[1] < low || s[1] > high))
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+	return length;
+}
+
+/* A JSON string. Strings here come from file names and knobs: any byte can occur. What is no UTF-8
+ * becomes the replacement character. */
 static void put_json(FILE *out, const char *s)
 {
 	putc('"', out);
-	for (; *s; s++) {
+	for (size_t length; *s; s += length ? length : 1) {
 		unsigned char ch = (unsigned char)*s;
+		length = utf8_length((const unsigned char *)s);
 		if (ch == '"' || ch == '\\')
 			fprintf(out, "\\%c", ch);
-		else if (ch < 0x20 || ch >= 0x7F)
+		else if (length == 0)
+			fputs("\\ufffd", out);
+		else if (ch < 0x20 || ch == 0x7F)
 			fprintf(out, "\\u%04x", ch);
 		else
-			putc(ch, out);
+			fwrite(s, 1, length, out);
 	}
 	putc('"', out);
 }

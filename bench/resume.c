@@ -122,11 +122,18 @@ static char *end_line(char *line)
 	return end + 1;
 }
 
+/* A round, a text for each axis, and a finite number or nothing for each measure. */
 static bool row_is_good(const char *row)
 {
 	size_t commas = 0;
-	for (const char *at = row; *at; at++)
-		commas += *at == ',';
+	for (const char *at = row; *at; at++) {
+		if (*at != ',' || ++commas <= axes_n || at[1] == ',' || at[1] == '\0')
+			continue;
+		char *end;
+		double value = strtod(at + 1, &end);
+		if (end == at + 1 || (*end != ',' && *end != '\0') || !isfinite(value))
+			return false;
+	}
 	return commas == axes_n + MEASURES && *row >= '0' && *row <= '9';
 }
 

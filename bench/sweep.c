@@ -371,8 +371,6 @@ int main(int argc, char **argv)
 	/* Rather now than when all is measured. */
 	if (s.plot)
 		cli_folder(s.plot);
-	if (s.common.output.folder)
-		cli_folder(s.common.output.folder);
 
 	if (!run(&s))
 		return CLI_FAILURE;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+
 static void *room(size_t n, size_t size)
 {
 	void *p = calloc(n + 1, size);
@@ -221,13 +223,26 @@ void choice_name(const struct results *r, size_t setting, char *out, size_t size
 
 bool choice_environment(const struct results *r, size_t setting, size_t i, char *out, size_t size)
 {
-	for (size_t a = AXIS_KNOBS; a < axes_n; a++) {
-		if (!told(r, setting, a) || i-- > 0)
+	/* All that a program needs to get what was measured: axes, and knobs that --set fixed. */
+	const cistern_config *config = &r->plan->settings[setting].like->config;
+	const struct config_knob *knob;
+	cistern_config plain;
+	cistern_config_init(&plain);
+	for (size_t k = 0; (knob = config_knob_at(k)) != NULL; k++) {
+		char value[32], usual[32];
+		config_knob_text(config, k, value, sizeof value);
+		config_knob_text(&plain, k, usual, sizeof usual);
+		bool always =
+		    strcmp(knob->key, "shards") == 0 || strcmp(knob->key, "slab_size") == 0;
+		if ((!always && strcmp(value, usual) == 0) || i-- > 0)
 			continue;
 		size_t used = (size_t)snprintf(out, size, "CISTERN_");
-		for (const char *k = axes[a].key; *k && used + 1 < size; k++)
-			out[used++] = *k >= 'a' && *k <= 'z' ? (char)(*k - 'a' + 'A') : *k;
-		snprintf(out + used, size - used, "=%s", r->plan->settings[setting].like->at[a]);
+		for (const char *c = knob->key; *c && used + 1 < size; c++)
+			out[used++] = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+		/* Of an axis, what was in effect: a number rather than auto. */
+		size_t axis = axis_named(knob->key);
+		const char *at = axis < axes_n ? r->plan->settings[setting].like->at[axis] : value;
+		snprintf(out + used, size - used, "=%s", at);
 		return true;
 	}
 	return false;

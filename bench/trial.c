@@ -142,6 +142,7 @@ void trial_run(void *trial, void *outcome)
 	for (size_t i = 0; i < n; i++)
 		if (!t->only || t->only == way_at(i))
 			out->counted = trial_verify(way_at(i), &set, t->config, &out->of[i]);
+	allocations_stop();
 	for (size_t i = 0; i < n; i++) {
 		size_t turn = t->reversed ? n - 1 - i : i;
 		if (!t->only || t->only == way_at(turn))

@@ -22,14 +22,15 @@
 #include "cli.h"
 
 /* Room for the medians of passes; strings of the hot set, how many of them a pass takes in a row,
- * and how often; known strings for a new one in the mix, and new ones a thread at most; steps while
- * the number of strings doubles. */
+ * and how often, and the bytes at most, since strings can be long; known strings for a new one in
+ * the mix, and new ones a thread at most; steps while the number of strings doubles. */
 enum {
 	PASSES_MIN = 3,
 	PASSES_MAX = 64,
 	HOT = 64,
 	HOT_RUN = 4096,
 	HOT_REPEAT = 64,
+	HOT_BYTES = 1 << 28,
 	MIX = 20,
 	MIX_NEW_MAX = 50000,
 	STEPS = 12
@@ -163,18 +164,21 @@ static double hot(struct run *r, const char *const *kinds)
 {
 	const struct corpus *c = r->w->corpus;
 	cistern_span *in = harness_pages(HOT_RUN * sizeof *in);
-	size_t distinct = c->ndistinct < HOT ? c->ndistinct : HOT;
-	struct engine_sum sum = {0, (uint64_t)HOT_RUN * HOT_REPEAT};
-	uint64_t state = 1;
-	for (size_t i = 0; i < HOT_RUN; i++) {
+	size_t distinct = c->ndistinct < HOT ? c->ndistinct : HOT, n = 0;
+	uint64_t state = 1, pointers = 0, bytes = 0;
+	for (; n < HOT_RUN && bytes < HOT_BYTES; n++) {
 		size_t which = (size_t)(cli_random(&state) % distinct) * (c->ndistinct / distinct);
-		in[i] = c->distinct[which];
-		sum.pointers += (uintptr_t)kinds[which] * HOT_REPEAT;
+		in[n] = c->distinct[which];
+		bytes += in[n].len;
+		pointers += (uintptr_t)kinds[which];
 	}
 	r->phase = INTERN;
 	r->in = in;
-	r->n = HOT_RUN;
+	r->n = n;
 	r->repeat = HOT_REPEAT;
+	while (r->repeat > 1 && bytes * r->repeat > HOT_BYTES)
+		r->repeat /= 2;
+	struct engine_sum sum = {pointers * r->repeat, (uint64_t)n * r->repeat};
 	double result = passes(r, "hitting the hot set", sum);
 	r->repeat = 1;
 	harness_pages_free(in, HOT_RUN * sizeof *in);
@@ -203,11 +207,13 @@ static double mixed(struct run *r)
 	/* All are known now, so that a second time has to give the same pointers. */
 	struct engine_sum *first = harness_pages(threads * sizeof *first);
 	memcpy(first, r->sums, threads * sizeof *first);
+	for (unsigned t = 0; t < threads; t++)
+		if (first[t].found != r->n)
+			cli_fail("%s: strings of the mix could not be interned",
+				 r->w->engine->name);
 	harness_threads(threads, run_thread, r);
-	for (unsigned t = 0; t < threads; t++) {
-		first[t].found = r->n;
+	for (unsigned t = 0; t < threads; t++)
 		expect_sum(r, "after the mix, interning again", t, first[t]);
-	}
 	cistern_stats stats;
 	expect_count(r, c->ndistinct + threads * new, &stats);
 	harness_pages_free(first, threads * sizeof *first);
@@ -275,6 +281,7 @@ static void measure(void *arg, void *out)
 	harness_memory_read(&result->after);
 	struct engine_sum all = verify(&r, kinds);
 	expect_count(&r, c->ndistinct, &result->stats);
+	result->payload = c->distinct_payload;
 
 	r.phase = INTERN;
 	r.in = c->all;

@@ -3,15 +3,21 @@
  * workload.h - one measurement of one engine, in a process of its own, with every answer verified.
  *
  * In this order:
+ *
  *   build         the strings are interned into an empty interner; thread t of T takes the t-th
- * part of them memory        is read before the interner was made and after the build; what was
- * added is the difference hit           every thread interns the whole corpus again, in order, each
- * beginning at another place batch         the same through the batch call, in groups of
- * ENGINE_GROUP hot           every thread interns the same 64 strings over and over miss every
- * thread looks up strings that are absent mixed         every thread interns a new string for every
- * 19 known ones miss_slowest, miss_fastest a second interner is filled from half of the distinct
- * strings to all of them, and absent ones are looked up at every step: tables that double are
- * nearly full at one of them and have just grown at another
+ *                 part of them
+ *   memory        is read before the interner was made and after the build; what was added is the
+ *                 difference
+ *   hit           every thread interns the whole corpus again, in order, each beginning at another
+ *                 place
+ *   batch         the same through the batch call, in groups of ENGINE_GROUP
+ *   hot           every thread interns the same 64 strings over and over
+ *   miss          every thread looks up strings that are absent
+ *   mixed         every thread interns a new string for every 19 known ones
+ *   miss_slowest, miss_fastest
+ *                 a second interner is filled from half of the distinct strings to all of them, and
+ *                 absent ones are looked up at every step: tables that double are nearly full at
+ *                 one of them and have just grown at another
  *
  * The speeds of hit, batch, hot and miss are medians over several passes; build and mixed can
  * happen once only, so that their spread shows between processes.
@@ -44,6 +50,7 @@ struct workload_result {
 	struct workload_speed speed;
 	struct harness_memory before, after;
 	cistern_stats stats;
+	uint64_t payload; /* lengths of the distinct strings: not every engine counts them */
 	cistern_config effective; /* cistern only */
 };
 

@@ -68,6 +68,29 @@ START_TEST(every_way_gives_the_names_and_only_builders_that_grow_allocate_twice)
 }
 END_TEST
 
+/* Counting takes some nanoseconds, which ways that allocate would pay and others not. */
+START_TEST(nothing_is_counted_while_ways_are_timed)
+{
+	static struct trial_outcome out;
+	struct allocations before, after;
+	setup();
+	struct trial t = {.corpus = &corpus,
+			  .config = &config,
+			  .pieces = 5,
+			  .length = ways_length_at(0),
+			  .seed = 7,
+			  .passes = 1};
+	trial_run(&t, &out);
+	ck_assert(out.of[0].ns > 0);
+	allocations_so_far(&before);
+	void *volatile p = malloc(100);
+	free(p);
+	ck_assert(allocations_so_far(&after) == out.counted);
+	ck_assert_uint_eq(after.calls, before.calls);
+	teardown();
+}
+END_TEST
+
 START_TEST(names_are_all_different_and_new_after_renumbering)
 {
 	struct ways_set set;
@@ -280,6 +303,7 @@ static Suite *make(void)
 {
 	Suite *s = suite_create("bench/builder");
 	support_add(s, every_way_gives_the_names_and_only_builders_that_grow_allocate_twice);
+	support_add(s, nothing_is_counted_while_ways_are_timed);
 	support_add(s, names_are_all_different_and_new_after_renumbering);
 	support_add(s, wrong_ways_are_noticed);
 	support_add(s, header_holds_lengths_up_to_its_limit);

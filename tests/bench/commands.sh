@@ -169,4 +169,35 @@ helps() {
 	! $loader --help | grep -q -- '--generate' || echo "$loader --help says too much"
 }
 expect 'help and version' helps
+
+# Whoever starts a program without standard streams must not find its output in a file that happened to be opened in
+# their place.
+closed() {
+	seq 2000 >"$scratch/lines"
+	$compare --quick --corpus "$scratch/lines" --threads 1 --save "$scratch/closed" --format csv <&- >&- 2>"$scratch/err"
+	test $? -eq 1 || echo 'no output, and no failure'
+	grep -q 'cannot write the results' "$scratch/err" || cat "$scratch/err"
+	$compare --quick --corpus "$scratch/lines" --threads 1 --save "$scratch/silent" --format csv <&- >&- 2>&-
+	for file in closed/compare.csv silent/compare.csv; do
+		head -n 1 "$scratch/$file" | grep -q '^# version' || echo "$file begins otherwise"
+		test "$(grep -c '^# version' "$scratch/$file")" -eq 1 || echo "$file holds another report, too"
+		! grep -q '^cistern-\|^{' "$scratch/$file" || echo "$file holds messages"
+	done
+	for stream in 0 1 2; do
+		eval "$sweep --quick --corpus '$scratch/lines' --engines cistern --shards 4 --threads 1 \
+			--resume '$scratch/rows$stream' $stream>&- >'$scratch/out' 2>'$scratch/err'" || :
+		eval "$sweep --quick --corpus '$scratch/lines' --engines cistern --shards 4 --threads 1 --format json \
+			--resume '$scratch/rows$stream' $stream>&-" >/dev/null 2>&1 || :
+		! grep -v '^#\|^round,\|^[0-9]*,' "$scratch/rows$stream" || echo "the rows hold something else without stream $stream"
+	done
+}
+expect 'standard streams that are closed' closed
+
+# A folder that cannot be written is told before anything is read or measured.
+for program in sweep compare startup builder latency; do
+	expect "$program: a folder that cannot be made" refused 1 '/dev/null/x: Not a directory' \
+		"bench/cistern-$program" --save /dev/null/x --corpus "$scratch/not-there"
+done
+expect 'loader: a folder that cannot be made' refused 1 '/dev/null/x: Not a directory' \
+	$loader --save /dev/null/x --elf "$scratch/not-there"
 finish

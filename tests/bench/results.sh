@@ -321,4 +321,64 @@ else
 	expect 'loader: CSV of its own objects' loader_csv
 	expect 'loader: JSON of an archive and a program' loader_json
 fi
+# What a string costs beyond its own bytes, for engines too that do not count bytes themselves.
+extra_per_string() {
+	run $compare --threads 1 --format csv
+	mean=$(sed -n 's/^# corpus: .* \([0-9]*\) distinct of mean length \([0-9.]*\),.*/\1 \2/p' "$scratch/out")
+	awk -F , -v strings="${mean% *}" -v mean="${mean#* }" '
+		$2 == "added_rss" { added[$3] = $5 * 1048576 / strings }
+		$2 == "extra_per_string" { extra[$3] = $5 }
+		END {
+			for (engine in added) {
+				off = added[engine] - mean - extra[engine]
+				if (off > 1 || off < -1)
+					print engine ": " extra[engine] " beyond " mean " of " added[engine] " bytes"
+			}
+		}' "$scratch/out"
+}
+expect 'compare: bytes beyond the payload, of every engine' extra_per_string
+
+# Whoever pastes the recommendation gets what was measured: knobs that --set fixed are a part of it.
+recommended_with_sets() {
+	run $sweep --recommend --set lock=spin --set links=on --set growth_interval=8
+	for line in CISTERN_LOCK=spin CISTERN_LINKS=on CISTERN_GROWTH_INTERVAL=8; do
+		grep -q "^$line\$" "$scratch/out" || echo "$line is missing"
+	done
+	recommended "$scratch/out"
+	run $sweep --recommend
+	test "$(grep -c ^CISTERN_ "$scratch/out")" -eq 2 || echo 'a knob is told that is as by default'
+}
+expect 'sweep: the recommendation has the knobs of --set' recommended_with_sets
+
+# An interner that is full is not one that answers wrongly, in whatever phase it gets full.
+full_interner() {
+	for size in 64K 72K 80K 88K 96K 104K 112K 120K; do
+		bench/cistern-sweep --count 3000 --rounds 1 --pass-ms 1 --threads 1 --engines cistern --shards 1 \
+			--slab-size 1K --set max_bytes=$size >"$scratch/out" 2>&1 && continue
+		grep -q ' could not be interned$' "$scratch/out" || tail -n 1 "$scratch/out"
+	done
+}
+expect 'sweep: an interner that is full is said to be full' full_interner
+
+# A name in the report is the name of the file, whatever its bytes.
+names() {
+	seq 50 >"$scratch/öü \"<b>\\%n.txt"
+	run bench/cistern-builder --quick --corpus "$scratch/öü \"<b>\\%n.txt" --format json
+	$validate json <"$scratch/out"
+	LC_ALL=C grep -q 'öü \\"<b>\\\\%n.txt: 50' "$scratch/out" || echo 'JSON has another name'
+	bad=$(printf '\377\303\050')
+	cp "$scratch/öü \"<b>\\%n.txt" "$scratch/$bad"
+	run bench/cistern-builder --quick --corpus "$scratch/$bad" --format json
+	$validate json <"$scratch/out"
+	LC_ALL=C grep -q '"\\ufffd\\ufffd(: 50' "$scratch/out" || echo 'JSON has bytes that are no UTF-8'
+}
+expect 'names of files in JSON' names
+
+# A string of some megabytes is not taken a quarter of a million times.
+long_string() {
+	head -c 4000000 /dev/zero | tr '\0' x >"$scratch/long"
+	run timeout 60 bench/cistern-compare --quick --threads 1 --engines conststring --corpus "$scratch/long"
+}
+expect 'compare: a string of four megabytes' long_string
+
 finish

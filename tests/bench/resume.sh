@@ -104,6 +104,10 @@ sed 's/,hit_m_s,/,hits,/' "$scratch/copy" >"$scratch/other"
 expect 'other columns' refused "[0-9]*: written by another version"
 sed '$!s/^1,cistern,.*/1,cistern,1/' "$scratch/copy" >"$scratch/other"
 expect 'a row that is none' refused "[0-9]*: not a row of this sweep"
+for value in x 12x nan inf '" "'; do
+	sed "2,\$s/^\(1,cistern,1,.*,\)[0-9.]*\$/\1$value/" "$scratch/copy" >"$scratch/other"
+	expect "a row with '$value'" refused "[0-9]*: not a row of this sweep"
+done
 printf 'one\ntwo\n' >"$scratch/other"
 expect 'a file of something else' refused '1: not a file of --resume'
 finish

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../bench/allocations.h"
@@ -156,6 +157,28 @@ START_TEST(deviation_is_that_of_a_sample)
 }
 END_TEST
 
+/* Sleeps when it is made, which takes no processor time. */
+static void *create_slowly(const cistern_config *config)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	return engine_cistern.create(config);
+}
+
+START_TEST(the_clock_that_was_asked_for_is_read)
+{
+	struct engine slow = engine_cistern;
+	struct startup_figures wall = {{0}, {0}}, cpu = {{0}, {0}};
+	slow.create = create_slowly;
+	ck_assert(forked(&slow, &wall));
+	harness_use_clock(HARNESS_CPU);
+	ck_assert(forked(&slow, &cpu));
+	harness_use_clock(HARNESS_WALL);
+	ck_assert(wall.value[STARTUP_CREATE] >= 10000);
+	ck_assert(cpu.value[STARTUP_CREATE] < wall.value[STARTUP_CREATE]);
+	ck_assert(cpu.value[STARTUP_WARM_CREATE] < 10000);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("bench/startup");
@@ -165,6 +188,7 @@ static Suite *make(void)
 	support_add(s, wrong_engines_are_noticed);
 	support_add(s, allocations_of_shared_libraries_count);
 	support_add(s, deviation_is_that_of_a_sample);
+	support_add(s, the_clock_that_was_asked_for_is_read);
 	return s;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../bench/engine_loop.h"
@@ -31,6 +32,7 @@ static enum fault {
 	REFUSES_GROWING,  /* nothing can be interned between two look-ups */
 	NEW_TWICE,        /* strings that come after the build are interned anew each time */
 	CRASHES,
+	HIDES_MEMORY, /* no file can be opened any more */
 	NOT_MADE
 } fault;
 
@@ -137,6 +139,8 @@ ENGINE_BATCH_LOOPS(list, struct list, intern_group, find_group)
 static void *create(const cistern_config *config)
 {
 	(void)config;
+	if (fault == HIDES_MEMORY)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
 	struct list *l = fault == NOT_MADE ? NULL : calloc(1, sizeof *l);
 	errno = ENOMEM;
 	if (l)
@@ -289,6 +293,12 @@ START_TEST(crash_is_noticed)
 }
 END_TEST
 
+START_TEST(memory_that_cannot_be_read_is_not_none)
+{
+	ck_assert(!passes(HIDES_MEMORY, 1));
+}
+END_TEST
+
 START_TEST(engine_that_cannot_be_made_is_noticed)
 {
 	ck_assert(!passes(NOT_MADE, 1));
@@ -325,6 +335,7 @@ static Suite *make(void)
 	support_add(s, failed_intern_between_misses_is_noticed);
 	support_add(s, new_string_with_two_pointers_is_noticed);
 	support_add(s, crash_is_noticed);
+	support_add(s, memory_that_cannot_be_read_is_not_none);
 	support_add(s, engine_that_cannot_be_made_is_noticed);
 	support_add(s, spread_is_the_quartiles);
 	return s;

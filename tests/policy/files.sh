@@ -38,4 +38,12 @@ long_modules() {
 	(cd "$top" && wc -l lib/*.[ch]) | awk '$2 != "total" && $1 > 600 { print "# " $2 " has " $1 " lines: look again" }'
 }
 long_modules # a reason to look, not a failure
+# A rule for an object takes the place of the one that automake writes, whose recipe then falls to the target before it:
+# the object is not compiled anew when its source changes. Name the variable of objects, as in $(..._OBJECTS): header.
+object_rules() {
+	find "$top" \( -name Makefile.am -o -name Makefile.inc \) -exec grep -nE '^[^#:=$]*\.l?o[[:space:]]*:' {} +
+	:
+}
+expect 'no makefile replaces a rule that compiles' object_rules
+
 finish
