@@ -17,7 +17,6 @@
 #include <sys/utsname.h>
 
 #include "cli.h"
-#include "commit.h"
 #include "config.h"
 #include "harness.h"
 
@@ -190,7 +189,7 @@ void report_machine_facts(report_fact_fn *fn, void *arg)
 	char line[512];
 	snprintf(line, sizeof line, "cistern %s", cistern_version());
 	fn(arg, "version", line);
-	fn(arg, "commit", BENCH_COMMIT);
+	fn(arg, "commit", report_commit);
 #ifdef __VERSION__
 #ifdef __clang__
 	fn(arg, "compiler", __VERSION__);

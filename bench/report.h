@@ -51,6 +51,9 @@ struct report_value {
 	bool missing; /* an engine that has no such figure */
 };
 
+/* Of the sources that this was built from, as git describes it. Made by the makefile. */
+extern const char report_commit[];
+
 struct report;
 
 /* columns must outlive the report. bench names it in JSON and names its files. */

@@ -42,7 +42,7 @@ static const struct {
 	unsigned rounds, again, pass_ms, count;
 } modes[] = {
     [PLAN_QUICK] = {1, 1, 1, 20000},
-    [PLAN_STANDARD] = {3, 5, 10, 0},
+    [PLAN_STANDARD] = {3, 5, 10, 150000},
     [PLAN_FULL] = {9, 15, 40, 400000},
 };
 
@@ -168,8 +168,8 @@ static void parse(struct sweep *s, int argc, char **argv)
 	s->rounds = rounds ? rounds : modes[s->mode].rounds;
 	s->again = rounds ? rounds : modes[s->mode].again;
 	s->pass_ms = pass_ms ? pass_ms : modes[s->mode].pass_ms;
-	/* A full sweep takes all of what files hold. */
-	if (!s->common.corpus.count && !(s->mode == PLAN_FULL && s->common.corpus.nsources))
+	/* Only a quick sweep leaves out some of what files hold. */
+	if (!s->common.corpus.count && (s->mode == PLAN_QUICK || !s->common.corpus.nsources))
 		s->common.corpus.count = modes[s->mode].count;
 	if (s->page) {
 		s->plot = s->page;
