@@ -61,9 +61,8 @@ struct pool {
 	uint32_t buckets, strings;
 	char *at, *end; /* the rest of the slab in use */
 	struct list slabs, own;
-	uint64_t slab_bytes;    /* in slabs and in allocations of their own */
-	uint64_t payload_bytes; /* counted at inserts only */
-	uint64_t entry_bytes;   /* entries with header, NUL and padding */
+	uint64_t slab_bytes;  /* in slabs and in allocations of their own */
+	uint64_t entry_bytes; /* entries with header, NUL and padding; LLVM counts them, too */
 	uint64_t growths;
 };
 
@@ -218,7 +217,6 @@ static const char *insert(const struct pools *e, struct pool *pool, uint32_t has
 	pool->table[at] = entry;
 	hashes_of(pool->table, pool->buckets)[at] = hash;
 	pool->strings++;
-	pool->payload_bytes += len;
 	pool->entry_bytes += sizeof *entry + len + 1;
 	return entry->data;
 }
@@ -306,8 +304,11 @@ static void stats(void *engine, cistern_stats *out)
 	for (size_t i = 0; i <= e->mask; i++) {
 		const struct pool *pool = &e->pool[i];
 		out->strings += pool->strings;
-		out->payload_bytes += pool->payload_bytes;
-		out->overhead_bytes += pool->entry_bytes - pool->payload_bytes;
+		uint64_t payload = 0;
+		for (uint32_t k = 0; k < pool->buckets; k++)
+			payload += pool->table[k] ? pool->table[k]->len : 0;
+		out->payload_bytes += payload;
+		out->overhead_bytes += pool->entry_bytes - payload;
 		out->slack_bytes += pool->slab_bytes - pool->entry_bytes;
 		out->slots += pool->buckets;
 		if (pool->table)
