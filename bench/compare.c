@@ -304,26 +304,39 @@ static void print_row(struct report *r, const struct compare *c, size_t t, size_
 	report_row(r, row);
 }
 
-/* Says where another engine came out better than each variant of cistern. */
+static bool ahead(const struct cell *a, const struct cell *b, size_t m)
+{
+	return measures[m].more_is_better ? a->ratio.median > b->ratio.median
+					  : a->ratio.median < b->ratio.median;
+}
+
+/* Says for each variant of cistern where another engine came out better, by medians: whether the
+ * quartiles lie apart is for the reader to see. */
 static void print_behind(struct report *r, const struct compare *c, size_t t, size_t m)
 {
-	const struct contender *best[2] = {NULL, NULL}; /* of cistern, of the others */
-	double ratio[2] = {0, 0};
+	const struct contender *best = NULL;
+	struct cell other = {.paired = false};
 	for (size_t i = 0; i < c->who.n; i++) {
 		struct cell cell = cell_of(c, t, i, m);
-		unsigned side = c->who.items[i].engine != &engine_cistern;
-		bool better = measures[m].more_is_better ? cell.ratio.median > ratio[side]
-							 : cell.ratio.median < ratio[side];
-		if (!cell.paired || (best[side] && !better))
+		if (c->who.items[i].engine == &engine_cistern || !cell.paired ||
+		    (best && !ahead(&cell, &other, m)))
 			continue;
-		best[side] = &c->who.items[i];
-		ratio[side] = cell.ratio.median;
+		best = &c->who.items[i];
+		other = cell;
 	}
-	if (best[0] && best[1] &&
-	    (measures[m].more_is_better ? ratio[1] > ratio[0] : ratio[1] < ratio[0]))
-		report_note(r, "# behind: %s, %u thread%s: %s %.3f, %s %.3f", measures[m].name,
-			    threads_at(c, t), threads_at(c, t) == 1 ? "" : "s", best[1]->label,
-			    ratio[1], best[0]->label, ratio[0]);
+	for (size_t i = 0; i < c->who.n && best; i++) {
+		struct cell cell = cell_of(c, t, i, m);
+		if (c->who.items[i].engine != &engine_cistern || !cell.paired ||
+		    !ahead(&other, &cell, m))
+			continue;
+		report_note(r,
+			    "# behind: %s, %s, %u thread%s: %.3f (%.3f to %.3f) where %s has %.3f "
+			    "(%.3f to %.3f)",
+			    c->who.items[i].label, measures[m].name, threads_at(c, t),
+			    threads_at(c, t) == 1 ? "" : "s", cell.ratio.median, cell.ratio.q1,
+			    cell.ratio.q3, best->label, other.ratio.median, other.ratio.q1,
+			    other.ratio.q3);
+	}
 }
 
 int main(int argc, char **argv)
