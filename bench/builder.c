@@ -122,7 +122,7 @@ static void parse(struct builder *b, int argc, char **argv)
 	cli_start(&b->common, argv[0]);
 	b->common.corpus.count = 20000;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&b->common, option, argv, help))
 			continue;
 		if (option == PIECES)

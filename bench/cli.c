@@ -154,6 +154,7 @@ void cli_start(struct cli_common *common, const char *argv0)
 	cli_program = slash ? slash + 1 : argv0;
 	if (strncmp(cli_program, "lt-", 3) == 0)
 		cli_program += 3; /* libtool's name for a program that is not installed */
+	harness_note_load();
 	memset(common, 0, sizeof *common);
 	cistern_config_init(&common->config);
 	common->corpus.generate = CORPUS_SYMBOLS;
@@ -228,6 +229,7 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 	case CLI_SAVE:
 		common->output.folder = optarg;
 		return true;
+	case 'h':
 	case CLI_HELP:
 		help(stdout);
 		exit(cli_finish());
@@ -244,6 +246,16 @@ bool cli_common_option(struct cli_common *common, int option, char **argv, void 
 	default:
 		return false;
 	}
+}
+
+const char *cli_set_value(const struct cli_common *common, const char *key)
+{
+	size_t length = strlen(key);
+	/* The last one counts. */
+	for (size_t i = common->nsets; i-- > 0;)
+		if (strncmp(common->sets[i], key, length) == 0 && common->sets[i][length] == '=')
+			return common->sets[i] + length + 1;
+	return NULL;
 }
 
 void cli_engine_config(const struct cli_common *common, const struct engine *engine,
@@ -304,8 +316,8 @@ void cli_help_output(FILE *f)
 {
 	fputs(
 	    "\nOthers:\n"
-	    "  --set KEY=VALUE      fix a knob of cistern and of engines that heed it; may be "
-	    "given more "
+	    "  --set KEY=VALUE      fix a knob of cistern and of engines that support it; may "
+	    "be given more "
 	    "than once\n"
 	    "  --clock CLOCK        wall (default), or cpu: the processor time of the slowest "
 	    "thread, for\n"
@@ -313,7 +325,8 @@ void cli_help_output(FILE *f)
 	    "locks\n"
 	    "  --format FORMAT      table (default), csv or json\n"
 	    "  --save DIR           write the results to DIR as CSV and JSON, too\n"
-	    "  --help, --version\n",
+	    "  -h, --help\n"
+	    "  --version\n",
 	    f);
 }
 

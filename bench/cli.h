@@ -82,6 +82,9 @@ enum {
 	CLI_OWN /* first number free for a bench's own options */
 };
 
+/* The short options, for getopt_long. */
+#define CLI_SHORT ":h"
+
 /* What every bench understands, and what those that work on a corpus do besides. */
 #define CLI_OUTPUT_OPTIONS                                                                         \
 	{"set", required_argument, NULL, CLI_SET}, {"clock", required_argument, NULL, CLI_CLOCK},  \
@@ -98,7 +101,7 @@ enum {
 	    {"seed", required_argument, NULL, CLI_SEED},                                           \
 	    {"distinct-random", no_argument, NULL, CLI_DISTINCT}, CLI_OUTPUT_OPTIONS
 
-/* Names the program for messages and sets the defaults. */
+/* Names the program for messages, sets the defaults and notes the load of the machine. */
 void cli_start(struct cli_common *common, const char *argv0);
 
 /*
@@ -106,6 +109,9 @@ void cli_start(struct cli_common *common, const char *argv0);
  * the bench itself understands. Unknown options end the program.
  */
 bool cli_common_option(struct cli_common *common, int option, char **argv, void (*help)(FILE *f));
+
+/* The value that --set has for a knob, or NULL. */
+const char *cli_set_value(const struct cli_common *common, const char *key);
 
 /* The settings of one engine: the library's defaults, then the engine's, then the --set options. */
 void cli_engine_config(const struct cli_common *common, const struct engine *engine,

@@ -118,7 +118,7 @@ static void help(FILE *f)
 		"\nWhat is compared:\n"
 		"  --variant KEY=VALUE[,KEY=VALUE]...\n"
 		"                       cistern with these knobs; several take part side by side\n"
-		"  --engines LIST       engines beside cistern (all of this build)\n"
+		"  --engines LIST       engines beside cistern, or none (all of this build)\n"
 		"  --baseline ENGINE    what ratios are taken over (stringmap)\n"
 		"  --threads LIST       (1,2)\n"
 		"  --rounds N           rounds, at best an odd number (7)\n"
@@ -160,7 +160,7 @@ static void parse(struct compare *c, int argc, char **argv)
 
 	cli_start(&c->common, argv[0]);
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&c->common, option, argv, help))
 			continue;
 		if (option == VARIANT)
@@ -372,7 +372,10 @@ int main(int argc, char **argv)
 			for (size_t i = 0; i < c.who.n; i++)
 				if (i != c.baseline || c.who.n == 1)
 					print_row(r, &c, t, i, m);
-	if (c.baseline < c.who.n)
+	if (c.baseline == c.who.n)
+		report_note(r, "# no ratios: no baseline took part; --baseline cistern compares "
+			       "variants");
+	else
 		report_note(
 		    r,
 		    "# ratio: over %s within each round, median and quartiles of %u; above 1 is "

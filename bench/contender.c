@@ -41,6 +41,8 @@ void contender_add_engines(struct contender_list *list, const struct cli_common 
 			contender_add(list, common, engine_at(i), engine_at(i)->name);
 		return;
 	}
+	if (strcmp(names, "none") == 0)
+		return;
 	struct cli_list parts = cli_list_parse("--engines", names);
 	for (size_t i = 0; i < parts.n; i++) {
 		const struct engine *engine = engine_named(parts.items[i]);

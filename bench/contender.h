@@ -28,7 +28,8 @@ struct contender *contender_add(struct contender_list *list, const struct cli_co
 void contender_add_variant(struct contender_list *list, const struct cli_common *common,
 			   const char *text);
 
-/* The engines beside cistern that "a,b,c" names; NULL: all of the build. */
+/* The engines beside cistern that "a,b,c" names, none of them for "none"; NULL: all of the build.
+ */
 void contender_add_engines(struct contender_list *list, const struct cli_common *common,
 			   const char *names);
 

@@ -26,6 +26,10 @@ fail() {
 	exit "${2:-1}"
 }
 
+if test "${1:-}" = --help; then
+	usage
+	exit 0
+fi
 archives=
 libraries=/usr/lib
 headers=/usr/include

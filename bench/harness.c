@@ -49,6 +49,24 @@ unsigned harness_cpus(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
+static double load_at_start = NAN;
+
+double harness_load(void)
+{
+	double load;
+	return getloadavg(&load, 1) == 1 ? load : NAN;
+}
+
+void harness_note_load(void)
+{
+	load_at_start = harness_load();
+}
+
+double harness_load_at_start(void)
+{
+	return load_at_start;
+}
+
 /* ---- memory */
 
 /* Reads a file of /proc into buf without stdio, whose buffer would come from the heap that is

@@ -74,6 +74,12 @@ bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result,
  * -1 with errno. */
 int harness_descriptor(int fd);
 
+/* How many threads wanted a processor in the last minute; NaN where the system does not tell. That
+ * of when the bench began has to be noted then, since its own threads count afterwards. */
+double harness_load(void);
+void harness_note_load(void);
+double harness_load_at_start(void);
+
 /* Order statistics. The array is sorted in place; n is at least 1. */
 struct harness_spread {
 	double q1, median, q3;

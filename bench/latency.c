@@ -188,7 +188,7 @@ static void help(FILE *f)
 	    "  --variant KEY=VALUE[,KEY=VALUE]...\n"
 	    "                       cistern with these knobs; several take part side by side\n"
 	    "                       (lock=mutex and lock=spin)\n"
-	    "  --engines LIST       engines beside cistern (all of this build)\n"
+	    "  --engines LIST       engines beside cistern, or none (all of this build)\n"
 	    "  --baseline ENGINE    what ratios are taken over (conststring, or else stringmap)\n"
 	    "  --cases LIST         insert, insert-shared, hit, hot (all); hit and hot each also "
 	    "while\n"
@@ -255,7 +255,7 @@ static void parse(struct latency *l, int argc, char **argv)
 
 	cli_start(&l->common, argv[0]);
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&l->common, option, argv, help))
 			continue;
 		if (option == VARIANT)

@@ -135,7 +135,7 @@ static void help(FILE *f)
 		"objects it\n"
 		"                       runs with)\n"
 		"\nHow:\n"
-		"  --engines LIST       engines beside cistern (conststring, or else stringmap)\n"
+		"  --engines LIST       engines beside cistern, or none (conststring, or else stringmap)\n"
 		"  --slab-size LIST     slab sizes of the engines that have the knob (4K,64K,1M)\n"
 		"  --baseline ENGINE    what ratios are taken over, with its first slab size (the "
 		"first\n"
@@ -218,7 +218,7 @@ static void parse(struct loader *l, int argc, char **argv)
 	if (harness_cpus() > 2)
 		snprintf(own_threads, sizeof own_threads, "1,2,%u", harness_cpus());
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&l->common, option, argv, help))
 			continue;
 		if (option == ENGINES)

@@ -66,6 +66,20 @@ static void rich(FILE *out, const char *text)
 	}
 }
 
+/* Escaped, without the backquotes: attributes have no code. */
+static void plain(FILE *out, const char *text)
+{
+	char *copy = strdup(text), *to = copy;
+	if (!copy)
+		cli_fail("out of memory");
+	for (const char *at = copy; *at; at++)
+		if (*at != '`')
+			*to++ = *at;
+	*to = '\0';
+	page_escape(out, copy);
+	free(copy);
+}
+
 static void formatted(FILE *out, const char *format, va_list args)
 {
 	char text[2048];
@@ -155,6 +169,13 @@ void page_paragraph(struct page *p, const char *format, ...)
 	fputs("</p>\n", p->f);
 }
 
+void page_box(struct page *p, const char *text)
+{
+	fputs("<p class=\"box\">", p->f);
+	rich(p->f, text);
+	fputs("</p>\n", p->f);
+}
+
 void page_code(struct page *p, const char *text)
 {
 	fputs("<pre><code>", p->f);
@@ -212,7 +233,7 @@ void page_table_begin(struct page *p, const char *caption, const struct page_col
 	fputs("<p class=\"caption\">", p->f);
 	rich(p->f, caption);
 	fputs("</p>\n<div class=\"scroll\" tabindex=\"0\">\n<table aria-label=\"", p->f);
-	page_escape(p->f, caption);
+	plain(p->f, caption);
 	fputs("\">\n<thead><tr>", p->f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(p->f, "<th scope=\"col\"%s>", columns[i].number ? " class=\"number\"" : "");
@@ -229,9 +250,12 @@ void page_table_begin(struct page *p, const char *caption, const struct page_col
 	fputs("</tr></thead>\n<tbody>\n", p->f);
 }
 
-void page_row_begin(struct page *p, bool marked)
+void page_row_begin(struct page *p, enum page_row kind)
 {
-	fputs(marked ? "<tr class=\"marked\">" : "<tr>", p->f);
+	static const char *const rows[] = {[PAGE_PLAIN] = "<tr>",
+					   [PAGE_MARKED] = "<tr class=\"marked\">",
+					   [PAGE_GREY] = "<tr class=\"grey\">"};
+	fputs(rows[kind], p->f);
 	p->cell = 0;
 }
 
@@ -244,6 +268,19 @@ void page_cell(struct page *p, const char *format, ...)
 	va_start(args, format);
 	formatted(p->f, format, args);
 	va_end(args);
+	fputs("</td>", p->f);
+}
+
+void page_cell_named(struct page *p, const char *name, const char *beneath)
+{
+	p->cell++;
+	fputs("<td>", p->f);
+	rich(p->f, name);
+	if (*beneath) {
+		fputs("<small>", p->f);
+		rich(p->f, beneath);
+		fputs("</small>", p->f);
+	}
 	fputs("</td>", p->f);
 }
 

@@ -32,6 +32,8 @@ void page_section(struct page *p, const struct page_section *section);
 
 void page_heading(struct page *p, const char *text);
 void page_paragraph(struct page *p, const char *format, ...) CISTERN_PRINTF(2, 3);
+/* A box that stands out: what a reader has to know first. */
+void page_box(struct page *p, const char *text);
 void page_code(struct page *p, const char *text);
 
 /* Some figures that stand out: page_tile between the two others. */
@@ -52,8 +54,11 @@ struct page_column {
 };
 void page_table_begin(struct page *p, const char *caption, const struct page_column *columns,
 		      size_t n);
-void page_row_begin(struct page *p, bool marked);
+enum page_row { PAGE_PLAIN, PAGE_MARKED, PAGE_GREY };
+void page_row_begin(struct page *p, enum page_row kind);
 void page_cell(struct page *p, const char *format, ...) CISTERN_PRINTF(2, 3);
+void page_cell_named(struct page *p, const char *name,
+		     const char *beneath); /* a name, and small text under it */
 void page_cell_bar(struct page *p, const double *parts, size_t n); /* parts of a whole of 1 */
 void page_row_end(struct page *p);
 void page_table_end(struct page *p);

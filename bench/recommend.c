@@ -11,9 +11,6 @@
 
 #include "cli.h"
 
-/* Below it a difference is not worth a setting that someone has to remember. */
-static const double margin = 0.03;
-
 double recommend_score(double speed, double memory)
 {
 	return speed / cbrt(memory);
@@ -62,7 +59,8 @@ bool recommend_clearly_better(const struct recommend_option *a, const struct rec
 			  recommend_score(b->speed[i], b->memory[i]);
 	struct harness_spread ratio = score_ratio(a, b);
 	double gain = ratio.median - 1;
-	return 8 * behind <= n && gain > margin && gain > ratio.q3 - ratio.q1 && gain > noise;
+	return 8 * behind <= n && gain > RECOMMEND_MARGIN && gain > ratio.q3 - ratio.q1 &&
+	       gain > noise;
 }
 
 size_t recommend_contenders(const struct recommend_option *options, size_t n, size_t *out,

@@ -23,6 +23,9 @@
 
 #include "harness.h"
 
+/* A gain up to this part is not worth a setting that someone has to remember. */
+#define RECOMMEND_MARGIN 0.03
+
 struct recommend_option {
 	const double *speed, *memory; /* a value for each round */
 	size_t rounds;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,8 @@ static void one_fact(void *arg, const char *key, const char *text)
 void report_machine(struct report *r)
 {
 	report_machine_facts(one_fact, r);
+	if (!isnan(harness_load_at_start()))
+		report_fact(r, "load", "%.2f", harness_load_at_start());
 }
 
 void report_machine_facts(report_fact_fn *fn, void *arg)
@@ -295,17 +298,15 @@ static void plain(char *out, size_t size, enum report_type type, const struct re
 	}
 }
 
-/* Bytes with a unit where that loses nothing or the number is long. */
-static void pretty_bytes(char *out, size_t size, uint64_t n)
+const char *report_bytes(char text[REPORT_BYTES_TEXT], double bytes)
 {
-	if (n >= UINT64_C(10) << 20)
-		snprintf(out, size, "%.1fM", (double)n / 1048576);
-	else if (n >= 1024 && n % 1024 == 0 && n < UINT64_C(1) << 20)
-		snprintf(out, size, "%" PRIu64 "K", n >> 10);
-	else if (n >= UINT64_C(1) << 20)
-		snprintf(out, size, n % (1 << 20) ? "%.2fM" : "%.0fM", (double)n / 1048576);
+	if (bytes >= 1048576)
+		snprintf(text, REPORT_BYTES_TEXT, "%.2f MiB", bytes / 1048576);
+	else if (bytes >= 1024)
+		snprintf(text, REPORT_BYTES_TEXT, "%.0f KiB", bytes / 1024);
 	else
-		snprintf(out, size, "%" PRIu64, n);
+		snprintf(text, REPORT_BYTES_TEXT, "%.0f B", bytes);
+	return text;
 }
 
 static void table_row(struct report *r, const struct report_value *values)
@@ -321,7 +322,7 @@ static void table_row(struct report *r, const struct report_value *values)
 		if (values[i].missing)
 			snprintf(text, sizeof text, "-");
 		else if (r->columns[i].type == REPORT_BYTES)
-			pretty_bytes(text, sizeof text, values[i].count);
+			report_bytes(text, (double)values[i].count);
 		else
 			plain(text, sizeof text, r->columns[i].type, &values[i]);
 		r->cells[r->nrows * r->ncolumns + i] = copy_text(text);
@@ -360,8 +361,36 @@ static void json_row(const struct report *r, FILE *out, const struct report_valu
 	putc('}', out);
 }
 
-void report_row(struct report *r, const struct report_value *values)
+static bool is_quartile(const char *column)
 {
+	const char *last = strrchr(column, '_');
+	last = last ? last + 1 : column;
+	return strcmp(last, "q1") == 0 || strcmp(last, "q3") == 0;
+}
+
+/* A row without the quartiles of a single measurement. */
+static struct report_value *without_quartiles(const struct report *r,
+					      const struct report_value *values)
+{
+	struct report_value *row = malloc(r->ncolumns * sizeof *row);
+	bool single = false;
+	if (!row)
+		cli_fail("out of memory");
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		const char *name = r->columns[i].name;
+		single |= (strcmp(name, "rounds") == 0 || strcmp(name, "processes") == 0) &&
+			  values[i].count == 1;
+	}
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		row[i] = values[i];
+		row[i].missing |= single && is_quartile(r->columns[i].name);
+	}
+	return row;
+}
+
+void report_row(struct report *r, const struct report_value *cells)
+{
+	struct report_value *values = without_quartiles(r, cells);
 	facts_end(r);
 	for (const struct sink *sink = r->sinks; sink < r->sinks + r->nsinks; sink++) {
 		if (sink->format == REPORT_TABLE)
@@ -372,6 +401,7 @@ void report_row(struct report *r, const struct report_value *values)
 			json_row(r, sink->out, values);
 		fflush(sink->out);
 	}
+	free(values);
 	r->nrows++;
 }
 

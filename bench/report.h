@@ -27,13 +27,13 @@ struct report_output {
 	enum report_format format;
 	const char *folder;
 	const char *page; /* another folder for the same files, beside a page */
-	bool notes_only; /* no table on standard output, only what follows it */
+	bool notes_only;  /* no table on standard output, only what follows it */
 };
 
 enum report_type {
 	REPORT_TEXT,
 	REPORT_COUNT,  /* an integer */
-	REPORT_BYTES,  /* an integer; a table shows it with a unit */
+	REPORT_BYTES,  /* an integer; a table shows it as report_bytes does */
 	REPORT_NUMBER, /* two decimals or more */
 	REPORT_RATIO   /* three decimals */
 };
@@ -43,6 +43,10 @@ struct report_column {
 	enum report_type type;
 	bool wide; /* left out of tables, which have little room */
 };
+
+/* Bytes for people, always with the unit: "256 B", "64 KiB", "13.37 MiB". */
+enum { REPORT_BYTES_TEXT = 32 };
+const char *report_bytes(char text[REPORT_BYTES_TEXT], double bytes);
 
 struct report_value {
 	const char *text;
@@ -64,10 +68,10 @@ struct report *report_open(const struct report_output *output, const char *bench
 void report_fact(struct report *r, const char *key, const char *format, ...) CISTERN_PRINTF(3, 4);
 
 /* The facts that every bench states: version, commit, compiler, processors, kernel, huge-page
- * setting. */
+ * setting, and the load of the machine when the bench began. */
 void report_machine(struct report *r);
 
-/* The same for others than a report. */
+/* The same for others than a report, but for the load, which is of the moment. */
 typedef void report_fact_fn(void *arg, const char *key, const char *text);
 void report_machine_facts(report_fact_fn *fn, void *arg);
 
@@ -78,6 +82,10 @@ void report_corpus(struct report *r, const struct corpus *c);
 void report_knobs(struct report *r, const char *label, const struct engine *engine,
 		  const cistern_config *config);
 
+/*
+ * One row. Columns called q1 and q3, or NAME_q1 and NAME_q3, hold quartiles, which a single
+ * measurement does not have: they are missing where the column rounds (or processes) says 1.
+ */
 void report_row(struct report *r, const struct report_value *values);
 
 /* A closing line. */

@@ -75,7 +75,7 @@ static void help(FILE *f)
 	    "                       cistern with these knobs; several take part side by side\n"
 	    "  --shards LIST        each variant with these shard counts (16,256 where no "
 	    "variant is named)\n"
-	    "  --engines LIST       engines beside cistern (all of this build)\n"
+	    "  --engines LIST       engines beside cistern, or none (all of this build)\n"
 	    "  --baseline ENGINE    what ratios are taken over (stringmap, or else conststring)\n"
 	    "\nHow:\n"
 	    "  --processes N        rounds, with a process of each kind for each contender (31)\n"
@@ -159,7 +159,7 @@ static void parse(struct startup *s, int argc, char **argv)
 	s->processes = 31;
 	s->common.corpus.count = 10 * STARTUP_STRINGS;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&s->common, option, argv, help))
 			continue;
 		if (option == VARIANT)
@@ -311,6 +311,8 @@ static void print(const struct startup *s)
 	    report_open(&s->common.output, "startup", columns, sizeof columns / sizeof *columns);
 	report_machine(r);
 	report_corpus(r, &s->corpus);
+	if (!has_knob("background"))
+		report_fact(r, "background help", "none in this library");
 	for (size_t i = 0; i < s->who.n; i++) {
 		const struct contender *c = &s->who.items[i];
 		char knobs[100];

@@ -11,6 +11,7 @@
  * a measure in sweep_result.h, a block of a mode in sweep_plan.c, a picture in sweep_plots.c.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "sweep_choice.h"
 #include "sweep_page.h"
 #include "sweep_plots.h"
+#include "trust.h"
 #include "workload.h"
 
 struct sweep {
@@ -31,7 +33,9 @@ struct sweep {
 	struct resume *resume; /* NULL: none */
 	const char *resume_path, *plot, *page;
 	enum plan_mode mode;
-	unsigned rounds, again, pass_ms; /* again: rounds of the second look */
+	unsigned rounds, again, pass_ms; /* again: confirmation rounds */
+	bool listed[AXES_MAX];           /* on the command line */
+	struct trust trust;
 	bool recommend;
 	size_t measured, total;
 	struct harness_progress progress;
@@ -139,7 +143,7 @@ static void parse(struct sweep *s, int argc, char **argv)
 	cli_start(&s->common, argv[0]);
 	s->mode = PLAN_STANDARD;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&s->common, option, argv, help))
 			continue;
 		if (option >= OWN_AXIS)
@@ -176,6 +180,8 @@ static void parse(struct sweep *s, int argc, char **argv)
 		s->common.output.page = s->page;
 	}
 	s->common.output.notes_only = s->recommend;
+	for (size_t a = 0; a < axes_n; a++)
+		s->listed[a] = lists[a] != NULL;
 	plan_make(&s->plan, &s->common, s->mode, lists);
 }
 
@@ -186,7 +192,7 @@ static void open_resume(struct sweep *s)
 	static struct resume_facts facts;
 	char text[1024];
 	size_t used = 0;
-	snprintf(text, sizeof text, "%016" PRIx64, s->corpus.hash);
+	snprintf(text, sizeof text, "%016" PRIx64 " (%.900s)", s->corpus.hash, s->corpus.name);
 	resume_fact(&facts, "corpus", text);
 	resume_fact(&facts, "clock", harness_clock_used() == HARNESS_CPU ? "cpu" : "wall");
 	snprintf(text, sizeof text, "%u", s->pass_ms);
@@ -242,7 +248,7 @@ static bool run_rounds(struct sweep *s)
 	return true;
 }
 
-/* The second look at the best, in turn with the defaults. */
+/* The confirmation rounds: the best again, in turn with the defaults. */
 static bool run_again(struct sweep *s)
 {
 	size_t settings[CHOICE_CONTENDERS + 1];
@@ -266,7 +272,26 @@ static bool run(struct sweep *s)
 				   (size_t)s->again * (CHOICE_CONTENDERS + 1) * s->plan.nthreads);
 	bool good = run_rounds(s) && run_again(s);
 	harness_progress_end(&s->progress);
+	s->trust.after = harness_load();
+	s->trust.spread = results_typical_spread(&s->results);
 	return good;
+}
+
+/* What can be told before anything is measured; the rest is in run. */
+static void begin_trust(struct sweep *s)
+{
+	struct trust *t = &s->trust;
+	char text[512];
+	*t = (struct trust){.before = harness_load_at_start(),
+			    .after = NAN,
+			    .spread = NAN,
+			    .processors = harness_cpus(),
+			    .strings = s->corpus.n};
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.points[i].threads > t->threads)
+			t->threads = s->plan.points[i].threads;
+	for (size_t i = 0; trust_remark(t, i, text, sizeof text); i++)
+		cli_warn("%s", text);
 }
 
 /* ---- rows */
@@ -275,15 +300,19 @@ enum { COLUMNS_MAX = AXES_MAX + 3 * MEASURES + 2 };
 static struct report_column columns[COLUMNS_MAX];
 static char quartile_names[2 * MEASURES][40];
 
-/* The axes, the rounds, a column for each measure, two for its quartiles, the corpus. */
-static size_t make_columns(const struct plan *plan)
+/* The axes, the rounds, a column for each measure, two for its quartiles, the corpus. A table has
+ * the axes that vary within an engine or were asked for. */
+static size_t make_columns(const struct sweep *s)
 {
+	const struct plan *plan = &s->plan;
 	size_t n = 0, names = 0;
 	for (size_t a = 0; a < axes_n; a++) {
-		bool shown = a == AXIS_THREADS || strcmp(axes[a].key, "shards") == 0 ||
-			     strcmp(axes[a].key, "slab_size") == 0;
-		for (size_t i = 0; i < plan->n; i++)
-			shown |= strcmp(plan->points[i].at[a], plan->points[0].at[a]) != 0;
+		bool shown = s->listed[a];
+		const struct engine *engine;
+		for (size_t i = 0; i < plan->n && a == AXIS_ENGINE; i++)
+			shown |= plan->points[i].engine != plan->points[0].engine;
+		for (size_t e = 0; (engine = engine_at(e)) != NULL; e++)
+			shown |= plan_varies(plan, engine, a);
 		columns[n++] = (struct report_column){axes[a].key, axes[a].type, !shown};
 	}
 	columns[n++] = (struct report_column){"rounds", REPORT_COUNT, true};
@@ -330,32 +359,41 @@ static void print_front(struct report *r, const struct sweep *s, const struct ch
 {
 	size_t *front, n = choice_front(&s->results, choice, &front);
 	char name[256];
-	report_note(r, "# The front of memory against speed (1.00: the defaults of the library):");
+	report_note(r, "# The Pareto front of memory against speed (1.00: %s):",
+		    choice_base_words(&s->results));
 	for (size_t i = 0; i < n; i++) {
 		const struct choice_figures *f = &choice->of[front[i]];
 		choice_name(&s->results, front[i], name, sizeof name);
-		report_note(r, "#   %8.2f MiB  speed %.2f (%.2f to %.2f)  %s%s", f->added / 1048576,
-			    f->speed.median, f->speed.q1, f->speed.q3, name,
-			    front[i] == choice->base ? "  (the defaults)" : "");
+		char bytes[REPORT_BYTES_TEXT], quartiles[64] = "";
+		if (results_rounds(&s->results, front[i]) > 1)
+			snprintf(quartiles, sizeof quartiles, " (%.2f to %.2f)", f->speed.q1,
+				 f->speed.q3);
+		report_note(r, "#   %11s  speed %.2f%s  %s%s%s", report_bytes(bytes, f->added),
+			    f->speed.median, quartiles, name,
+			    front[i] == choice->base ? "  (the defaults)" : "",
+			    f->confirmed ? "  (in the confirmation rounds)" : "");
 	}
+	report_note(r, "# Settings that look better than the recommended one were not better "
+		       "beyond noise.");
 	free(front);
 }
 
 static void print_choice(struct report *r, const struct sweep *s, const struct choice *choice)
 {
-	char text[512];
+	char text[1024];
+	for (size_t i = 0; trust_remark(&s->trust, i, text, sizeof text); i++)
+		report_note(r, "# %s", text);
 	if (!choice->made)
 		return;
 	if (s->recommend)
 		print_front(r, s, choice);
-	choice_effect(choice, text, sizeof text);
+	choice_effect(&s->results, choice, text, sizeof text);
 	report_note(r, "# Recommended. %s", text);
 	if (s->recommend) {
 		choice_reason(&s->results, choice, text, sizeof text);
 		report_note(r, "# %s", text);
 	}
-	for (size_t i = 0; choice_environment(&s->results, choice->chosen, i, text, sizeof text);
-	     i++)
+	for (size_t i = 0; choice_environment(&s->results, choice, i, text, sizeof text); i++)
 		report_note(r, "%s", text);
 }
 
@@ -367,11 +405,12 @@ int main(int argc, char **argv)
 	corpus_load(&s.corpus, &s.common.corpus);
 	if (s.resume_path)
 		open_resume(&s);
-	size_t ncolumns = make_columns(&s.plan);
+	size_t ncolumns = make_columns(&s);
 	/* Rather now than when all is measured. */
 	if (s.plot)
 		cli_folder(s.plot);
 
+	begin_trust(&s);
 	if (!run(&s))
 		return CLI_FAILURE;
 	choice_make(&choice, &s.results, s.rounds);
@@ -379,6 +418,8 @@ int main(int argc, char **argv)
 	struct report *r = report_open(&s.common.output, "sweep", columns, ncolumns);
 	report_machine(r);
 	report_corpus(r, &s.corpus);
+	if (!isnan(s.trust.after))
+		report_fact(r, "load_at_end", "%.2f", s.trust.after);
 	report_fact(r, "rounds", "%u", s.rounds);
 	report_knobs(r, "knobs", &engine_cistern, &s.common.config);
 	for (size_t i = 0; i < s.plan.n; i++)
@@ -393,6 +434,7 @@ int main(int argc, char **argv)
 								.choice = &choice,
 								.pictures = &pictures,
 								.corpus = &s.corpus,
+								.trust = &s.trust,
 								.rounds = s.rounds,
 								.argc = argc,
 								.argv = argv});

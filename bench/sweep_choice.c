@@ -118,35 +118,6 @@ static double added(const struct results *r, size_t setting)
 	return exp(sum / (double)r->plan->nthreads);
 }
 
-static void fill_figures(struct choice *choice, const struct results *r)
-{
-	size_t n = r->plan->nsettings;
-	double *memory = room(n, sizeof *memory), *speed = room(n, sizeof *speed);
-	bool *front = room(n, sizeof *front);
-	for (size_t s = 0; s < n; s++) {
-		struct choice_figures *f = &choice->of[s];
-		struct series series = series_of(r, s, choice->base, 0);
-		memory[s] = speed[s] = NAN;
-		f->known = series.rounds > 0;
-		if (f->known) {
-			f->added = added(r, s);
-			f->speed = harness_spread_of(series.speed, series.rounds);
-			f->memory = harness_spread_of(series.memory, series.rounds);
-			if (r->plan->settings[s].like->engine == &engine_cistern) {
-				memory[s] = f->added;
-				speed[s] = f->speed.median;
-			}
-		}
-		series_free(&series);
-	}
-	recommend_front(memory, speed, n, front);
-	for (size_t s = 0; s < n; s++)
-		choice->of[s].front = front[s];
-	free(memory);
-	free(speed);
-	free(front);
-}
-
 /* The distance of the quartiles of a setting's own speed, as a part of the median. */
 static double noise_of(const struct results *r, size_t setting, unsigned first)
 {
@@ -159,6 +130,49 @@ static double noise_of(const struct results *r, size_t setting, unsigned first)
 		spread = harness_spread_of(speeds, n - first);
 	free(speeds);
 	return (spread.q3 - spread.q1) / spread.median;
+}
+
+/* The rule of the recommendation, over all rounds and in both directions. */
+static bool apart(const struct series *a, const struct series *base, double noise)
+{
+	struct recommend_option x = {a->speed, a->memory, a->rounds, 1};
+	struct recommend_option y = {base->speed, base->memory, base->rounds, 0};
+	return recommend_clearly_better(&x, &y, noise) || recommend_clearly_better(&y, &x, noise);
+}
+
+static void fill_figures(struct choice *choice, const struct results *r, unsigned first)
+{
+	size_t n = r->plan->nsettings;
+	double *memory = room(n, sizeof *memory), *speed = room(n, sizeof *speed);
+	bool *front = room(n, sizeof *front);
+	struct series base = series_of(r, choice->base, choice->base, 0);
+	double noise = noise_of(r, choice->base, 0);
+	for (size_t s = 0; s < n; s++) {
+		struct choice_figures *f = &choice->of[s];
+		struct series series = series_of(r, s, choice->base, 0);
+		memory[s] = speed[s] = NAN;
+		f->known = series.rounds > 0;
+		if (f->known) {
+			f->added = added(r, s);
+			f->apart = apart(&series, &base, noise);
+			f->confirmed = first > 0 && results_rounds(r, s) > first;
+			/* Sorts them. */
+			f->speed = harness_spread_of(series.speed, series.rounds);
+			f->memory = harness_spread_of(series.memory, series.rounds);
+			if (r->plan->settings[s].like->engine == &engine_cistern) {
+				memory[s] = f->added;
+				speed[s] = f->speed.median;
+			}
+		}
+		series_free(&series);
+	}
+	series_free(&base);
+	recommend_front(memory, speed, n, front);
+	for (size_t s = 0; s < n; s++)
+		choice->of[s].front = front[s];
+	free(memory);
+	free(speed);
+	free(front);
 }
 
 void choice_make(struct choice *choice, const struct results *r, unsigned first)
@@ -185,7 +199,7 @@ void choice_make(struct choice *choice, const struct results *r, unsigned first)
 		choice->memory = harness_spread_of(chosen->memory, chosen->rounds);
 	}
 	options_free(&o);
-	fill_figures(choice, r);
+	fill_figures(choice, r, first);
 }
 
 void choice_free(struct choice *choice)
@@ -221,73 +235,111 @@ void choice_name(const struct results *r, size_t setting, char *out, size_t size
 					     axes[a].key, r->plan->settings[setting].like->at[a]);
 }
 
-bool choice_environment(const struct results *r, size_t setting, size_t i, char *out, size_t size)
+/* "CISTERN_SLAB_SIZE=4K" */
+static void variable(char *out, size_t size, const char *key, size_t length, const char *value)
 {
-	/* All that a program needs to get what was measured: axes, and knobs that --set fixed. */
-	const cistern_config *config = &r->plan->settings[setting].like->config;
-	const struct config_knob *knob;
-	cistern_config plain;
-	cistern_config_init(&plain);
-	for (size_t k = 0; (knob = config_knob_at(k)) != NULL; k++) {
-		char value[32], usual[32];
-		config_knob_text(config, k, value, sizeof value);
-		config_knob_text(&plain, k, usual, sizeof usual);
-		bool always =
-		    strcmp(knob->key, "shards") == 0 || strcmp(knob->key, "slab_size") == 0;
-		if ((!always && strcmp(value, usual) == 0) || i-- > 0)
+	size_t used = (size_t)snprintf(out, size, "CISTERN_");
+	for (size_t i = 0; i < length && used + 1 < size; i++)
+		out[used++] = key[i] >= 'a' && key[i] <= 'z' ? (char)(key[i] - 'a' + 'A') : key[i];
+	snprintf(out + used, size - used, "=%s", value);
+}
+
+static bool nothing_to_set(const struct results *r, const struct choice *choice, char *out,
+			   size_t size)
+{
+	char name[256], here[512] = "";
+	size_t used = 0;
+	choice_name(r, choice->base, name, sizeof name);
+	for (const char *at = name; *at && used + 3 < sizeof here; at++)
+		used += (size_t)snprintf(here + used, 3, *at == ' ' ? ", " : "%c", *at);
+	snprintf(out, size, "# Nothing %sto set: the library's defaults suit (here %s).",
+		 r->plan->common->nsets ? "else " : "", here);
+	return true;
+}
+
+bool choice_environment(const struct results *r, const struct choice *choice, size_t i, char *out,
+			size_t size)
+{
+	const struct plan *plan = r->plan;
+	for (size_t k = 0; k < plan->common->nsets; k++) {
+		const char *key = plan->common->sets[k], *value = strchr(key, '=') + 1;
+		char name[64];
+		snprintf(name, sizeof name, "%.*s", (int)(value - key - 1), key);
+		/* Set twice: the last one counts. */
+		if (cli_set_value(plan->common, name) != value || i-- > 0)
 			continue;
-		size_t used = (size_t)snprintf(out, size, "CISTERN_");
-		for (const char *c = knob->key; *c && used + 1 < size; c++)
-			out[used++] = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-		/* Of an axis, what was in effect: a number rather than auto. */
-		size_t axis = axis_named(knob->key);
-		const char *at = axis < axes_n ? r->plan->settings[setting].like->at[axis] : value;
-		snprintf(out + used, size - used, "=%s", at);
+		variable(out, size, name, strlen(name), value);
+		return true;
+	}
+	if (choice->chosen == choice->base)
+		return i == 0 && nothing_to_set(r, choice, out, size);
+	const struct plan_point *base = plan->settings[choice->base].like;
+	const struct plan_point *chosen = plan->settings[choice->chosen].like;
+	for (size_t a = AXIS_KNOBS; a < axes_n; a++) {
+		if (strcmp(base->at[a], chosen->at[a]) == 0 || i-- > 0)
+			continue;
+		variable(out, size, axes[a].key, strlen(axes[a].key), chosen->at[a]);
 		return true;
 	}
 	return false;
 }
 
-void choice_effect(const struct choice *choice, char *out, size_t size)
+const char *choice_base_words(const struct results *r)
+{
+	return r->plan->common->nsets ? "the settings given with --set"
+				      : "the defaults of the library";
+}
+
+void choice_effect(const struct results *r, const struct choice *choice, char *out, size_t size)
 {
 	const struct choice_figures *f = &choice->of[choice->chosen];
+	const char *base = choice_base_words(r);
+	char own[REPORT_BYTES_TEXT], other[REPORT_BYTES_TEXT];
+	report_bytes(own, f->added);
 	if (choice->chosen == choice->base)
-		snprintf(out, size, "The defaults of the library: they add %.2f MiB.",
-			 f->added / 1048576);
+		snprintf(out, size, "T%s: they add %s.", base + 1, own);
 	else
-		snprintf(
-		    out, size,
-		    "Against the defaults of the library: %.2f times the speed (quartiles %.2f "
-		    "to %.2f) and %.2f times the memory (%.2f to %.2f), %.2f MiB for %.2f MiB.",
-		    choice->speed.median, choice->speed.q1, choice->speed.q3, choice->memory.median,
-		    choice->memory.q1, choice->memory.q3, f->added / 1048576,
-		    choice->of[choice->base].added / 1048576);
+		snprintf(out, size,
+			 "Against %s: %.2f times the speed (quartiles %.2f to %.2f) and %.2f times "
+			 "the memory (%.2f to %.2f), %s for %s.",
+			 base, choice->speed.median, choice->speed.q1, choice->speed.q3,
+			 choice->memory.median, choice->memory.q1, choice->memory.q3, own,
+			 report_bytes(other, choice->of[choice->base].added));
 }
 
 void choice_reason(const struct results *r, const struct choice *choice, char *out, size_t size)
 {
-	char best[256], measured[64];
+	const char *base = r->plan->common->nsets ? "the given settings" : "the defaults";
+	char best[256], why[128];
+	double gain = choice->gain.median - 1;
 	choice_name(r, choice->best, best, sizeof best);
-	snprintf(measured, sizeof measured, "%u round%s", choice->rounds,
-		 choice->rounds == 1 ? "" : "s");
-	if (choice->rounds < 2)
-		snprintf(out, size, "Measured once only: that tells no setting from the defaults.");
-	else if (choice->best == choice->chosen && choice->chosen == choice->base)
-		snprintf(out, size, "No other setting has a higher score in %s.", measured);
-	else if (choice->best == choice->chosen)
-		snprintf(
-		    out, size,
-		    "It has the highest score: it is clearly better than the defaults, and than "
-		    "each nearer setting that is, beyond the spread of %s.",
-		    measured);
+	if (choice->noise >= gain)
+		snprintf(why, sizeof why,
+			 "T%s alone varied by %.0f%%, so that this is within noise", base + 1,
+			 100 * choice->noise);
 	else
-		snprintf(
-		    out, size,
-		    "%s has %.2f times this one's score (quartiles %.2f to %.2f in %s, in which "
-		    "the defaults themselves varied by %.0f%%): that is not clearly more, so the "
-		    "setting nearer to the defaults stays.",
-		    best, choice->gain.median, choice->gain.q1, choice->gain.q3, measured,
-		    100 * choice->noise);
+		snprintf(why, sizeof why, "That is not %s",
+			 gain > RECOMMEND_MARGIN ? "better beyond the spread of the rounds"
+						 : "enough to remember a setting for");
+	if (choice->rounds < 2)
+		snprintf(out, size, "Measured once only: no setting is distinguishable from %s then.", base);
+	else if (choice->best == choice->chosen && choice->chosen == choice->base)
+		snprintf(out, size, "No other setting has a higher score in %u rounds.",
+			 choice->rounds);
+	else if (choice->best == choice->chosen)
+		snprintf(out, size,
+			 "It has the highest score: it is clearly better than %s, and than each "
+			 "nearer setting that is, beyond the spread of %u rounds.",
+			 base, choice->rounds);
+	else
+		snprintf(out, size,
+			 "Runner-up: %s scored %.2f x the recommended setting (quartiles %.2f to "
+			 "%.2f over %u rounds). %s, and %s.",
+			 best, choice->gain.median, choice->gain.q1, choice->gain.q3,
+			 choice->rounds, why,
+			 choice->chosen != choice->base ? "the setting nearer to the defaults stays"
+			 : r->plan->common->nsets       ? "the given settings stay"
+							: "the defaults stay");
 }
 
 static const struct choice *sorted_choice; /* qsort hands nothing on */

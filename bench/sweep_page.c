@@ -16,6 +16,7 @@
 #include "harness.h"
 #include "page.h"
 #include "sweep_tables.h"
+#include "trust.h"
 
 static const struct page_section sections[] = {
     {"choose", "What to choose"},
@@ -51,12 +52,20 @@ static void setting_row(struct page *p, const struct sweep_page *s, size_t setti
 	const struct choice_figures *f = &c->of[setting];
 	char name[256];
 	choice_name(s->results, setting, name, sizeof name);
-	page_row_begin(p, setting == c->chosen);
-	page_cell(p, "`%s`", name);
-	page_cell(p, "%s%s%s", setting == c->chosen ? "recommended" : "",
-		  setting == c->chosen && setting == c->base ? ", " : "",
-		  setting == c->base ? "the defaults" : "");
-	tables_cell(p, f->added / 1048576, 2);
+	char code[260], beneath[96] = "";
+	const char *const notes[] = {setting == c->chosen ? "recommended" : NULL,
+				     setting == c->base ? "the defaults" : NULL,
+				     f->confirmed ? "in the confirmation rounds" : NULL};
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+		size_t used = strlen(beneath);
+		if (notes[i])
+			snprintf(beneath + used, sizeof beneath - used, "%s%s", used ? ", " : "",
+				 notes[i]);
+	}
+	snprintf(code, sizeof code, "`%s`", name);
+	page_row_begin(p, setting == c->chosen ? PAGE_MARKED : PAGE_PLAIN);
+	page_cell_named(p, code, beneath);
+	tables_cell_bytes(p, f->added);
 	tables_cell(p, f->memory.median, 2);
 	tables_cell(p, f->speed.median, 2);
 	tables_cell_quartiles(p, &f->speed,
@@ -68,8 +77,7 @@ static void front_table(struct page *p, const struct sweep_page *s)
 {
 	static const struct page_column columns[] = {
 	    {"Setting", NULL, false, 0},
-	    {"", NULL, false, 0},
-	    {"Memory added", "MiB", true, 0},
+	    {"Memory added", NULL, true, 0},
 	    {"Memory", "\xC3\x97 defaults", true, 0},
 	    {"Speed", "\xC3\x97 defaults", true, 0},
 	    {"Quartiles of speed", NULL, true, 0},
@@ -79,7 +87,7 @@ static void front_table(struct page *p, const struct sweep_page *s)
 	bool base = false, chosen = false;
 	page_table_begin(
 	    p,
-	    "The front: no setting that was measured is both smaller and faster than one "
+	    "The Pareto front: no setting that was measured is both smaller and faster than one "
 	    "of these. The defaults and the recommendation are listed in any case.",
 	    columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n; i++) {
@@ -92,6 +100,8 @@ static void front_table(struct page *p, const struct sweep_page *s)
 	if (!base && c->base != c->chosen)
 		setting_row(p, s, c->base);
 	page_table_end(p);
+	page_paragraph(p, "Settings that look better than the recommended row were not better "
+			  "beyond noise.");
 	free(front);
 }
 
@@ -102,15 +112,17 @@ static void tiles(struct page *p, const struct sweep_page *s)
 	size_t point = plan_point_of(s->results->plan, c->chosen, tables_threads(s->results->plan));
 	char value[64], beside[96];
 	page_tiles_begin(p);
-	snprintf(value, sizeof value, "%.2f MiB", f->added / 1048576);
+	report_bytes(value, f->added);
 	snprintf(beside, sizeof beside, "%.2f \xC3\x97 the defaults", f->memory.median);
 	page_tile(p, "Memory added", value, beside);
-	snprintf(value, sizeof value, "%.0f bytes", f->added / (double)s->corpus->ndistinct);
-	snprintf(beside, sizeof beside, "of them %.0f are its text",
-		 (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct);
-	page_tile(p, "A string", value, beside);
+	double whole = f->added / (double)s->corpus->ndistinct;
+	double text = (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct;
+	snprintf(value, sizeof value, "%.0f bytes", whole);
+	snprintf(beside, sizeof beside, "%.0f text + %.0f overhead", text, whole - text);
+	page_tile(p, "Memory a string", value, beside);
 	for (unsigned m = MEASURE_insert_m_s; m <= MEASURE_hit_m_s; m++) {
-		snprintf(value, sizeof value, "%.1f M/s", tables_median(s->results, point, m));
+		snprintf(value, sizeof value, "%.1f M strings/s",
+			 tables_median(s->results, point, m));
 		snprintf(beside, sizeof beside, "with %u thread%s",
 			 tables_threads(s->results->plan),
 			 tables_threads(s->results->plan) == 1 ? "" : "s");
@@ -130,12 +142,12 @@ static void choose(struct page *p, const char *folder, const struct sweep_page *
 			       "to recommend.");
 		return;
 	}
-	for (size_t i = 0; choice_environment(s->results, c->chosen, i, text, sizeof text); i++) {
+	for (size_t i = 0; choice_environment(s->results, c, i, text, sizeof text); i++) {
 		size_t used = strlen(lines);
 		snprintf(lines + used, sizeof lines - used, "%s\n", text);
 	}
 	page_code(p, lines);
-	choice_effect(c, text, sizeof text);
+	choice_effect(s->results, c, text, sizeof text);
 	page_paragraph(p, "%s", text);
 	choice_reason(s->results, c, text, sizeof text);
 	page_paragraph(p, "%s", text);
@@ -154,7 +166,7 @@ static void reading(struct page *p)
 	    p, "Speeds",
 	    "Million strings a second, all threads together. `insert`: distinct strings into an "
 	    "empty interner. `hit`: strings that are there. `miss`: look-ups of strings that are "
-	    "not. `mixed`: 19 hits to an insert. `hot`: all threads on the same 64 strings.");
+	    "not. `mixed`: 95% hits, 5% inserts. `hot`: all threads on the same 64 strings.");
 	page_item(
 	    p, "Memory",
 	    "What the strings added to the resident memory of the process, read right after they "
@@ -166,9 +178,10 @@ static void reading(struct page *p)
 	page_item(p, "Ratios",
 		  "Taken within a round, against the defaults in the same round, so that a machine "
 		  "that is slower for a while changes both.");
-	page_item(p, "If memory matters",
-		  "Go left on the front. Fewer shards and smaller slabs leave fewer ends of slabs "
-		  "unused, down to where slab headers and growth cost more than they save.");
+	page_item(
+	    p, "If memory matters",
+	    "Go left on the Pareto front. Fewer shards and smaller slabs leave fewer ends of slabs "
+	    "unused, down to where slab headers and growth cost more than they save.");
 	page_item(
 	    p, "If inserts from many threads matter",
 	    "More shards, until the line over threads stays level. Hits take no lock and do not "
@@ -180,8 +193,9 @@ static void reading(struct page *p)
 	page_list_end(p);
 	page_paragraph(
 	    p, "The score by which one setting is recommended is speed over the cube root of "
-	       "memory: 1%% of speed weighs as much as 3%% of memory. The best by score are "
-	       "measured again in turn with the defaults, and a setting replaces one nearer to "
+	       "memory: 1%% of speed weighs as much as 3%% of memory. The best by score "
+	       "take part in confirmation rounds, in turn with the defaults, and a setting "
+	       "replaces one nearer to "
 	       "the defaults only if it is better in seven of eight of those rounds (in all of "
 	       "less than eight), and by more than 3%%, than the distance between the "
 	       "quartiles, and than the defaults' own speed varied.");
@@ -195,12 +209,13 @@ static void fact(void *arg, const char *key, const char *text)
 /* The command, quoted so that a shell takes it back. */
 static void command(char *out, size_t size, int argc, char **argv)
 {
-	size_t used = (size_t)snprintf(out, size, "bench/%s", cli_program);
-	for (int i = 1; i < argc && used + 8 < size; i++) {
+	size_t used = 0;
+	for (int i = 0; i < argc && used + 8 < size; i++) {
 		bool plain = *argv[i] && strspn(argv[i], "abcdefghijklmnopqrstuvwxyz"
 							 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 							 "0123456789_-=,./:+@%") == strlen(argv[i]);
-		used += (size_t)snprintf(out + used, size - used, plain ? " %s" : " '", argv[i]);
+		used += (size_t)snprintf(out + used, size - used, plain ? "%s%s" : "%s'",
+					 i ? " " : "", argv[i]);
 		if (plain)
 			continue;
 		for (const char *at = argv[i]; *at && used + 8 < size; at++)
@@ -213,6 +228,7 @@ static void command(char *out, size_t size, int argc, char **argv)
 static void repeat(struct page *p, const struct sweep_page *s)
 {
 	char text[2048];
+	unsigned again = s->choice->made ? s->choice->rounds : 0;
 	page_section(p, &sections[REPEAT]);
 	page_list_begin(p);
 	report_machine_facts(fact, p);
@@ -223,18 +239,27 @@ static void repeat(struct page *p, const struct sweep_page *s)
 	    "%zu, mean length %.1f; %zu distinct, mean length %.1f; hash %016" PRIx64, s->corpus->n,
 	    (double)s->corpus->payload / (double)s->corpus->n, s->corpus->ndistinct,
 	    (double)s->corpus->distinct_payload / (double)s->corpus->ndistinct, s->corpus->hash);
-	page_item(p, "their number", text);
-	snprintf(text, sizeof text, "%zu points, %u rounds, and %u more of the best settings",
-		 s->results->plan->n, s->rounds, s->choice->made ? s->choice->rounds : 0);
+	page_item(p, "string count", text);
+	snprintf(text, sizeof text,
+		 "%zu points, %u round%s, and %u confirmation round%s of the best settings",
+		 s->results->plan->n, s->rounds, s->rounds == 1 ? "" : "s", again,
+		 again == 1 ? "" : "s");
 	page_item(p, "measured", text);
+	if (!isnan(s->trust->before) && !isnan(s->trust->after)) {
+		snprintf(text, sizeof text, "%.2f before, %.2f after", s->trust->before,
+			 s->trust->after);
+		page_item(p, "load average", text);
+	}
 	page_list_end(p);
 	command(text, sizeof text, s->argc, s->argv);
-	page_paragraph(p, "In the build directory:");
+	page_paragraph(p, "From the folder where it was run:");
 	page_code(p, text);
 	page_paragraph(
-	    p, "The same results are beside this page as `sweep.csv` and `sweep.json`, the "
-	       "pictures as PNG and SVG with their script, `plots.gp`. For strings of your own: "
-	       "`--elf PROGRAM` or `--corpus FILE`. `man cistern-sweep` explains every column.");
+	    p,
+	    "The same results are beside this page as `sweep.csv` and `sweep.json`, the "
+	    "pictures as PNG and SVG with their script, `plots.gp`. For strings of your own: "
+	    "`--elf PROGRAM` or `--corpus FILE`. `man -l doc/man/cistern-sweep.1`, in the sources, "
+	    "explains every column.");
 }
 
 void sweep_page(const char *folder, const struct sweep_page *s)
@@ -243,9 +268,9 @@ void sweep_page(const char *folder, const struct sweep_page *s)
 	const struct choice *c = s->choice;
 	snprintf(path, sizeof path, "%s/index.html", folder);
 	if (c->made && c->chosen == c->base) {
-		snprintf(
-		    chosen, sizeof chosen,
-		    "Nothing that was measured is clearly better than the library's defaults.");
+		snprintf(chosen, sizeof chosen,
+			 "Nothing that was measured is clearly better than %s.",
+			 choice_base_words(s->results));
 	} else if (c->made) {
 		choice_name(s->results, c->chosen, name, sizeof name);
 		snprintf(
@@ -260,6 +285,8 @@ void sweep_page(const char *folder, const struct sweep_page *s)
 		 s->corpus->name, harness_cpus(), harness_cpus() == 1 ? "" : "s", chosen);
 
 	struct page *p = page_open(path, "The knobs of Cistern for these strings", lead);
+	for (size_t i = 0; trust_remark(s->trust, i, chosen, sizeof chosen); i++)
+		page_box(p, chosen);
 	page_contents(p, sections, SECTIONS);
 	choose(p, folder, s);
 	page_section(p, &sections[MAPS]);

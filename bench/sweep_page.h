@@ -15,6 +15,7 @@ struct sweep_page {
 	const struct choice *choice;
 	const struct pictures *pictures;
 	const struct corpus *corpus;
+	const struct trust *trust;
 	unsigned rounds;
 	int argc; /* the command */
 	char **argv;

@@ -282,8 +282,12 @@ void plan_make(struct plan *plan, const struct cli_common *common, enum plan_mod
 	const char *text;
 	bool product = false;
 	memset(plan, 0, sizeof *plan);
-	for (size_t a = 0; a < axes_n; a++)
+	plan->common = common;
+	for (size_t a = 0; a < axes_n; a++) {
 		product |= a != AXIS_THREADS && given[a] != NULL;
+		if (a >= AXIS_KNOBS && given[a] && cli_set_value(common, axes[a].key))
+			cli_usage("--%s: %s is fixed by --set", axes[a].option, axes[a].key);
+	}
 	for (size_t i = 0; (text = plan_block(mode, i)) != NULL && !(product && i > 0); i++) {
 		struct lists lists = {0};
 		set_list(&lists, AXIS_THREADS, harness_cpus() > 1 ? "1,N" : "1");
@@ -291,6 +295,8 @@ void plan_make(struct plan *plan, const struct cli_common *common, enum plan_mod
 		for (size_t a = 0; a < axes_n; a++)
 			if (given[a])
 				set_list(&lists, a, given[a]);
+			else if (a >= AXIS_KNOBS && cli_set_value(common, axes[a].key))
+				cli_list_free(&lists.of[a]);
 		add_block(plan, common, &lists, product);
 		if (i == 0)
 			compared_threads(plan, &lists.of[AXIS_THREADS]);

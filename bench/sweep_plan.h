@@ -21,7 +21,7 @@ struct plan_point {
 	const struct engine *engine;
 	unsigned threads;
 	cistern_config config;
-	char at[AXES_MAX][AXIS_TEXT]; /* in effect; "" where the engine does not heed the knob */
+	char at[AXES_MAX][AXIS_TEXT]; /* in effect; "" where the engine does not support the knob */
 	size_t setting;
 };
 
@@ -31,6 +31,7 @@ struct plan_setting {
 };
 
 struct plan {
+	const struct cli_common *common; /* its --set options hold for all points */
 	struct plan_point *points;
 	size_t n;
 	struct plan_setting *settings;
@@ -42,7 +43,8 @@ struct plan {
 /*
  * Makes the plan of a mode. lists[axis] is what the command line has for an axis, or NULL: a list
  * of threads replaces those of all blocks; any other list leaves the first block only and is
- * multiplied with it. Ends the program where a value is impossible.
+ * multiplied with it. A knob of --set is not swept by any block. Ends the program where a value is
+ * impossible, or a knob both listed and set.
  */
 void plan_make(struct plan *plan, const struct cli_common *common, enum plan_mode mode,
 	       const char *const lists[AXES_MAX]);

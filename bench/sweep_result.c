@@ -38,12 +38,26 @@ static double known(const struct workload_result *r, uint64_t value)
 	return r->stats.committed_bytes ? (double)value : NAN;
 }
 
-/* What was added and is neither strings nor tables nor slack. */
-static double others(const struct workload_result *r)
+enum part { PART_STRINGS, PART_TABLES, PART_SLACK, PART_OTHER };
+
+/*
+ * The split of what was added. Engines tell what they committed, which may be more than is
+ * resident: ends of slabs above all, that nobody touched. So each part is cut to what the parts
+ * before it leave, slack behind the others, and together they are what was added.
+ */
+static double part(const struct workload_result *r, enum part wanted)
 {
 	const cistern_stats *t = &r->stats;
-	uint64_t told = t->payload_bytes + t->overhead_bytes + t->table_bytes + t->slack_bytes;
-	return known(r, (uint64_t)difference(workload_added(r), told));
+	const uint64_t told[] = {[PART_STRINGS] = t->payload_bytes + t->overhead_bytes,
+				 [PART_TABLES] = t->table_bytes,
+				 [PART_SLACK] = t->slack_bytes,
+				 [PART_OTHER] = UINT64_MAX};
+	uint64_t left = workload_added(r), size = 0;
+	for (unsigned k = 0; k <= wanted; k++) {
+		size = told[k] < left ? told[k] : left;
+		left -= size;
+	}
+	return known(r, size);
 }
 
 static double untouched(const struct workload_result *r)
@@ -105,6 +119,23 @@ struct harness_spread results_spread(const struct results *r, size_t point, unsi
 			values[n++] = value;
 	}
 	return n ? harness_spread_of(values, n) : (struct harness_spread){NAN, NAN, NAN};
+}
+
+double results_typical_spread(const struct results *r)
+{
+	double *parts = malloc((r->plan->n * MEASURES + 1) * sizeof *parts);
+	size_t n = 0;
+	if (!parts)
+		cli_fail("out of memory");
+	for (size_t i = 0; i < r->plan->n; i++)
+		for (unsigned m = 0; m < MEASURES; m++) {
+			struct harness_spread s = results_spread(r, i, m);
+			if ((measures[m].flags & MEASURE_SPEED) && r->n[i] > 1 && s.median > 0)
+				parts[n++] = (s.q3 - s.q1) / s.median;
+		}
+	double spread = n ? harness_spread_of(parts, n).median : NAN;
+	free(parts);
+	return spread;
 }
 
 /* ---- settings against each other */

@@ -29,7 +29,7 @@ enum {
 #define SWEEP_MEASURES(X)                                                                          \
 	X(insert_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.build, "inserts, million a second")   \
 	X(hit_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.hit, "hits, million a second")           \
-	X(batch_hit_m_s, NUMBER, 0, r->speed.batch, "hits in batches, million a second")           \
+	X(batch_hit_m_s, NUMBER, WIDE, r->speed.batch, "hits in batches, million a second")        \
 	X(miss_m_s, NUMBER, SPEED, r->speed.miss, "misses, million a second")                      \
 	X(mixed_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.mixed,                                 \
 	  "19 hits to an insert, million a second")                                                \
@@ -39,14 +39,14 @@ enum {
 	X(added_pss, BYTES, WIDE | COST, difference(r->after.pss, r->before.pss),                  \
 	  "proportional memory added")                                                             \
 	X(rss, BYTES, WIDE | COST, (double)r->after.rss, "resident memory of the process")         \
-	X(peak, BYTES, COST, (double)r->after.peak, "its peak")                                    \
+	X(peak, BYTES, WIDE | COST, (double)r->after.peak, "its peak")                             \
 	X(anon_huge_pages, BYTES, WIDE, (double)r->after.huge, "the part in huge pages")           \
-	X(in_strings, BYTES, SPLIT, known(r, t->payload_bytes + t->overhead_bytes),                \
-	  "strings and their headers")                                                             \
-	X(in_tables, BYTES, SPLIT, known(r, t->table_bytes), "tables")                             \
-	X(in_slack, BYTES, SPLIT, known(r, t->slack_bytes), "unused ends of slabs")                \
-	X(in_others, BYTES, SPLIT, others(r), "other resident memory that was added")              \
-	X(untouched, BYTES, 0, untouched(r), "committed, but not resident")                        \
+	X(in_strings, BYTES, WIDE | SPLIT, part(r, PART_STRINGS), "strings and their headers")     \
+	X(in_tables, BYTES, WIDE | SPLIT, part(r, PART_TABLES), "tables")                          \
+	X(in_slack, BYTES, WIDE | SPLIT, part(r, PART_SLACK), "unused ends of slabs")              \
+	X(in_other, BYTES, WIDE | SPLIT, part(r, PART_OTHER),                                      \
+	  "other resident memory that was added")                                                  \
+	X(untouched, BYTES, WIDE, untouched(r), "committed, but not resident")                     \
 	X(strings, COUNT, WIDE, (double)t->strings, "distinct strings")                            \
 	X(committed, BYTES, WIDE, known(r, t->committed_bytes), "committed memory")                \
 	X(payload, BYTES, WIDE, known(r, t->payload_bytes), "lengths of the strings")              \
@@ -60,7 +60,7 @@ enum {
 	X(slabs, COUNT, WIDE, known(r, t->slabs), "slabs")                                         \
 	X(growths, COUNT, WIDE, known(r, t->growths), "tables that were replaced by larger ones")  \
 	X(rekeys, COUNT, WIDE, known(r, t->rekeys), "tables with a hash secret of their own")      \
-	X(lock_waits, COUNT, COST, known(r, t->lock_waits), "times a lock was busy")               \
+	X(lock_waits, COUNT, WIDE | COST, known(r, t->lock_waits), "times a lock was busy")        \
 	X(max_probe, COUNT, WIDE | COST, known(r, t->max_probe), "buckets of the longest insert")
 
 enum {
@@ -111,6 +111,10 @@ struct report_value measure_value(unsigned measure, double value);
  */
 double results_speed(const struct results *r, size_t setting, size_t other, unsigned round);
 double results_memory(const struct results *r, size_t setting, size_t other, unsigned round);
+
+/* How far the quartiles of the speeds of a point are apart, as a part of the median: the median
+ * over points and speeds. NaN where nothing was measured twice. */
+double results_typical_spread(const struct results *r);
 
 /* Rounds that a setting has with all numbers of threads of the plan. */
 unsigned results_rounds(const struct results *r, size_t setting);

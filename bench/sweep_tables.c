@@ -34,6 +34,12 @@ void tables_cell(struct page *p, double value, int digits)
 		page_cell(p, "%.*f", digits, value);
 }
 
+void tables_cell_bytes(struct page *p, double bytes)
+{
+	char text[REPORT_BYTES_TEXT];
+	page_cell(p, "%s", isnan(bytes) ? "\xE2\x80\x93" : report_bytes(text, bytes));
+}
+
 /* The two quartiles, or a dash where a single round has none. */
 void tables_cell_quartiles(struct page *p, const struct harness_spread *s, unsigned rounds)
 {
@@ -44,6 +50,9 @@ void tables_cell_quartiles(struct page *p, const struct harness_spread *s, unsig
 }
 
 /* ---- one knob at a time */
+
+/* Fewer rounds than these tell little of so many settings. */
+enum { KNOB_ROUNDS = 9 };
 
 /* The axis in which a setting differs from the defaults, if it is one only; axes_n otherwise. */
 static size_t only_difference(const struct plan *plan, size_t setting, size_t base)
@@ -65,12 +74,20 @@ void tables_knobs(struct page *p, const struct sweep_page *s)
 	    {"Speed", "\xC3\x97 defaults", true, 0},
 	    {"Quartiles of speed", NULL, true, 0},
 	    {"Memory", "\xC3\x97 defaults", true, 0},
-	    {"Memory added", "MiB", true, 0},
+	    {"Memory added", NULL, true, 0},
 	};
 	const struct plan *plan = s->results->plan;
 	const struct choice *c = s->choice;
-	page_paragraph(p, "Each knob by itself, all others as the library has them. A speed whose "
-			  "quartiles lie on both sides of 1 is not told from the defaults'.");
+	unsigned rounds = s->rounds;
+	page_paragraph(p,
+		       "Each knob by itself, all others as in %s. Grey rows are not "
+		       "distinguishable from the defaults by the rule of the recommendation, over "
+		       "%u round%s.%s",
+		       choice_base_words(s->results), rounds, rounds == 1 ? "" : "s",
+		       rounds < KNOB_ROUNDS ? " With so few rounds this table gives hints, not "
+					      "findings: repeat it with `--rounds 9`, or compare "
+					      "two values with `cistern-compare`."
+					    : " Among many rows, some pass it by chance.");
 	page_table_begin(p, "cistern, over all numbers of threads that settings are compared with",
 			 columns, sizeof columns / sizeof *columns);
 	for (size_t a = AXIS_KNOBS; a < axes_n; a++) {
@@ -86,14 +103,16 @@ void tables_knobs(struct page *p, const struct sweep_page *s)
 				    !(only ||
 				      (k == c->base && plan_varies(plan, &engine_cistern, a))))
 					continue;
-				page_row_begin(p, k == c->base);
+				page_row_begin(p, k == c->base ? PAGE_MARKED
+						  : f->apart   ? PAGE_PLAIN
+							       : PAGE_GREY);
 				page_cell(p, "`%s`", axes[a].key);
 				page_cell(p, "%s", values[v]);
 				tables_cell(p, f->speed.median, 2);
 				tables_cell_quartiles(
 				    p, &f->speed, k == c->base ? 0 : results_rounds(s->results, k));
 				tables_cell(p, f->memory.median, 2);
-				tables_cell(p, f->added / 1048576, 2);
+				tables_cell_bytes(p, f->added);
 				page_row_end(p);
 			}
 		free(values);
@@ -112,9 +131,9 @@ static void memory_row(struct page *p, const struct sweep_page *s, size_t settin
 	char name[256];
 	size_t n = 0;
 	choice_name(r, setting, name, sizeof name);
-	page_row_begin(p, r->plan->settings[setting].is_default && like->engine == &engine_cistern);
+	page_row_begin(p, r->plan->settings[setting].is_default ? PAGE_MARKED : PAGE_PLAIN);
 	page_cell(p, "%s `%s`", like->engine->name, name);
-	tables_cell(p, tables_median(r, point, MEASURE_added_rss) / 1048576, 2);
+	tables_cell_bytes(p, tables_median(r, point, MEASURE_added_rss));
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT) {
 			double v = tables_median(r, point, m);
@@ -123,8 +142,8 @@ static void memory_row(struct page *p, const struct sweep_page *s, size_t settin
 	page_cell_bar(p, parts, n);
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT)
-			tables_cell(p, tables_median(r, point, m) / 1048576, 2);
-	tables_cell(p, tables_median(r, point, MEASURE_untouched) / 1048576, 2);
+			tables_cell_bytes(p, tables_median(r, point, m));
+	tables_cell_bytes(p, tables_median(r, point, MEASURE_untouched));
 	page_row_end(p);
 }
 
@@ -147,24 +166,27 @@ void tables_memory(struct page *p, const struct sweep_page *s)
 	size_t n = 0;
 	double most = 1;
 	page_paragraph(
-	    p, "Resident memory that was added, split by the engine's own account of it. "
-	       "Untouched memory is committed but not resident: it is in no sum. The bars have "
-	       "one scale; their parts are in the order of the columns.");
+	    p, "Resident memory that was added, split by the engine's own account of it: the parts "
+	       "add up to it. What an engine committed and nobody touched yet is not resident, is "
+	       "in no part, and stands in the last column. The bars have one scale; their parts "
+	       "are in the order of the columns.");
 	columns[n++] = (struct page_column){"Engine and setting", NULL, false, 0};
-	columns[n++] = (struct page_column){"Added", "MiB", true, 0};
+	columns[n++] = (struct page_column){"Added", NULL, true, 0};
 	columns[n++] = (struct page_column){"", NULL, false, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
 		if (measures[m].flags & MEASURE_SPLIT)
-			columns[n++] = (struct page_column){strchr(measures[m].name, '_') + 1,
-							    "MiB", true, ++part};
-	columns[n++] = (struct page_column){"untouched", "MiB", true, 0};
+			columns[n++] = (struct page_column){strchr(measures[m].name, '_') + 1, NULL,
+							    true, ++part};
+	columns[n++] = (struct page_column){"committed, not resident", NULL, true, 0};
 	for (size_t k = 0; k < plan->nsettings; k++) {
-		double v =
-		    has_memory_row(plan, k)
-			? tables_median(s->results, plan_point_of(plan, k, tables_threads(plan)),
-					MEASURE_added_rss)
-			: NAN;
-		most = v > most ? v : most;
+		double sum = 0;
+		for (unsigned m = 0; m < MEASURES && has_memory_row(plan, k); m++) {
+			size_t point = plan_point_of(plan, k, tables_threads(plan));
+			double v = tables_median(s->results, point, m);
+			if ((measures[m].flags & MEASURE_SPLIT) && !isnan(v))
+				sum += v;
+		}
+		most = sum > most ? sum : most;
 	}
 	char caption[128];
 	snprintf(caption, sizeof caption,
@@ -191,10 +213,10 @@ void tables_engines(struct page *p, const struct sweep_page *s)
 	for (unsigned m = 0; m <= MEASURE_hot_m_s; m++) {
 		snprintf(names[m], sizeof names[m], "%.*s", (int)strcspn(measures[m].name, "_"),
 			 measures[m].name);
-		columns[n++] = (struct page_column){names[m], "M/s", true, 0};
+		columns[n++] = (struct page_column){names[m], "M strings/s", true, 0};
 	}
-	columns[n++] = (struct page_column){"Memory added", "MiB", true, 0};
-	columns[n++] = (struct page_column){"A string", "bytes over its text", true, 0};
+	columns[n++] = (struct page_column){"Memory added", NULL, true, 0};
+	columns[n++] = (struct page_column){"Overhead a string", "bytes", true, 0};
 	page_table_begin(p,
 			 "Each engine with its own defaults, all threads together. "
 			 "`cistern-compare` compares engines with more care.",
@@ -205,12 +227,14 @@ void tables_engines(struct page *p, const struct sweep_page *s)
 			if (!plan->settings[k].is_default || point == SIZE_MAX)
 				continue;
 			double added = tables_median(r, point, MEASURE_added_rss);
-			page_row_begin(p, plan->settings[k].like->engine == &engine_cistern);
+			page_row_begin(p, plan->settings[k].like->engine == &engine_cistern
+					      ? PAGE_MARKED
+					      : PAGE_PLAIN);
 			page_cell(p, "%s", plan->settings[k].like->engine->name);
 			page_cell(p, "%u", threads);
 			for (unsigned m = 0; m <= MEASURE_hot_m_s; m++)
 				tables_cell(p, tables_median(r, point, m), 2);
-			tables_cell(p, added / 1048576, 2);
+			tables_cell_bytes(p, added);
 			tables_cell(p,
 				    (added - (double)s->corpus->distinct_payload) /
 					(double)s->corpus->ndistinct,
@@ -232,17 +256,18 @@ void tables_all(struct page *p, const struct sweep_page *s)
 		columns[n++] =
 		    (struct page_column){axes[a].key, NULL, axes[a].type != REPORT_TEXT, 0};
 	for (unsigned m = 0; m < MEASURES; m++)
-		columns[n++] = (struct page_column){measures[m].name,
-						    measures[m].type == REPORT_BYTES    ? "KiB"
-						    : measures[m].type == REPORT_NUMBER ? "M/s"
-											: NULL,
-						    true, 0};
+		columns[n++] =
+		    (struct page_column){measures[m].name,
+					 measures[m].type == REPORT_BYTES    ? "KiB"
+					 : measures[m].type == REPORT_NUMBER ? "M strings/s"
+									     : NULL,
+					 true, 0};
 	char text[96];
 	snprintf(text, sizeof text, "%zu points, medians of their rounds", plan->n);
 	page_fold_begin(p, text);
-	page_table_begin(p, "Sizes in KiB, speeds in million a second", columns, n);
+	page_table_begin(p, "Sizes in KiB, speeds in million strings a second", columns, n);
 	for (size_t i = 0; i < plan->n; i++) {
-		page_row_begin(p, false);
+		page_row_begin(p, PAGE_PLAIN);
 		for (size_t a = 0; a < axes_n; a++)
 			page_cell(p, "%s",
 				  *plan->points[i].at[a] ? plan->points[i].at[a] : "\xE2\x80\x93");

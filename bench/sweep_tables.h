@@ -16,6 +16,7 @@ double tables_median(const struct results *r, size_t point, unsigned measure);
 
 /* A figure, and the two quartiles of so many rounds; a dash where there is none. */
 void tables_cell(struct page *p, double value, int digits);
+void tables_cell_bytes(struct page *p, double bytes);
 void tables_cell_quartiles(struct page *p, const struct harness_spread *s, unsigned rounds);
 
 /* Each knob by itself; where the memory is; engines with their defaults; every point. */
