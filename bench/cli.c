@@ -92,6 +92,15 @@ void cli_list_free(struct cli_list *list)
 	*list = (struct cli_list){NULL, 0};
 }
 
+const char *cli_usual_threads(void)
+{
+	static char list[32] = "1,2";
+	unsigned cpus = harness_cpus();
+	if (cpus > 2)
+		snprintf(list, sizeof list, "1,2,%u", cpus);
+	return list;
+}
+
 void cli_knob(cistern_config *config, const char *option, const char *key, const char *value)
 {
 	if (cistern_config_set(config, key, value) == 0)

@@ -44,6 +44,9 @@ struct cli_list {
 struct cli_list cli_list_parse(const char *option, const char *text);
 void cli_list_free(struct cli_list *list);
 
+/* "1,2" and the number of processors where that is more. */
+const char *cli_usual_threads(void);
+
 /* Sets a knob, or ends the program with one line that says what the knob accepts. */
 void cli_knob(cistern_config *config, const char *option, const char *key, const char *value);
 

@@ -120,7 +120,7 @@ static void help(FILE *f)
 		"                       cistern with these knobs; several take part side by side\n"
 		"  --engines LIST       engines beside cistern, or none (all of this build)\n"
 		"  --baseline ENGINE    what ratios are taken over (stringmap)\n"
-		"  --threads LIST       (1,2)\n"
+		"  --threads LIST       (1, 2 and the number of processors)\n"
 		"  --rounds N           rounds, at best an odd number (7)\n"
 		"  --pass-ms N          how long each kind of look-up is repeated in each process "
 		"(50)\n"
@@ -149,7 +149,7 @@ static void parse(struct compare *c, int argc, char **argv)
 	    {"quick", no_argument, NULL, QUICK},
 	    {NULL, 0, NULL, 0},
 	};
-	const char *engines = NULL, *baseline = NULL, *threads = "1,2";
+	const char *engines = NULL, *baseline = NULL, *threads = cli_usual_threads();
 	/* --set applies to all variants, so that they wait until all of the line is read. */
 	const char **variants = calloc((size_t)argc, sizeof *variants);
 	size_t nvariants = 0;

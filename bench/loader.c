@@ -210,13 +210,10 @@ static void parse(struct loader *l, int argc, char **argv)
 	    {NULL, 0, NULL, 0},
 	};
 	const char *engines = NULL, *baseline = NULL, *slabs = NULL, *threads = NULL;
-	char own_threads[32] = "1,2";
 	bool quick = false, full = false;
 	int option;
 
 	cli_start(&l->common, argv[0]);
-	if (harness_cpus() > 2)
-		snprintf(own_threads, sizeof own_threads, "1,2,%u", harness_cpus());
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
 		if (cli_common_option(&l->common, option, argv, help))
@@ -242,7 +239,7 @@ static void parse(struct loader *l, int argc, char **argv)
 	l->rounds = l->rounds ? l->rounds : quick ? 1 : full ? 15 : 5;
 	add_engines(l, engines, slabs ? slabs : quick ? "4K,1M" : "4K,64K,1M");
 	find_baseline(l, baseline);
-	l->threads = cli_list_parse("--threads", threads ? threads : own_threads);
+	l->threads = cli_list_parse("--threads", threads ? threads : cli_usual_threads());
 	for (size_t i = 0; i < l->threads.n; i++)
 		threads_at(l, i);
 	for (size_t i = 0; i < l->common.corpus.nsources; i++)
