@@ -322,16 +322,24 @@ void page_figures_begin(struct page *p)
 	fputs("<div class=\"figures\">\n", p->f);
 }
 
-void page_figure(struct page *p, const char *folder, const char *file, const char *title,
-		 const char *caption, bool wide)
+void page_figure(struct page *p, const char *folder, const struct page_picture *parts, size_t n,
+		 const char *title, const char *caption, enum page_layout layout)
 {
-	char path[4096], prefix[32];
-	snprintf(path, sizeof path, "%s/%s.svg", folder, file);
-	snprintf(prefix, sizeof prefix, "f%zu-", ++p->figures);
-	fprintf(p->f, "<figure%s>\n<div class=\"scroll\" tabindex=\"0\">\n",
-		wide ? " class=\"wide\"" : "");
-	if (!svg_inline(p->f, path, prefix, title))
-		fputs("<p>This picture could not be drawn: gnuplot is missing.</p>\n", p->f);
+	static const char *const layouts[] = {[PAGE_WIDE] = "wide",
+					      [PAGE_PAIRS] = "wide pairs",
+					      [PAGE_THREE_TO_TWO] = "wide three-to-two",
+					      [PAGE_THIRD] = "third"};
+	fprintf(p->f, "<figure class=\"%s\">\n<div class=\"parts\">\n", layouts[layout]);
+	for (size_t i = 0; i < n; i++) {
+		char path[4096], prefix[32], label[512];
+		snprintf(path, sizeof path, "%s/%s.svg", folder, parts[i].file);
+		snprintf(prefix, sizeof prefix, "f%zu-", ++p->figures);
+		snprintf(label, sizeof label, "%s%s%s", title, *parts[i].panel ? ": " : "",
+			 parts[i].panel);
+		if (!svg_inline(p->f, path, prefix, label))
+			fputs("<p>This picture could not be drawn: gnuplot is missing.</p>\n",
+			      p->f);
+	}
 	fputs("</div>\n<figcaption><b>", p->f);
 	rich(p->f, title);
 	fputs(".</b> ", p->f);

@@ -67,11 +67,19 @@ void page_table_end(struct page *p);
 void page_fold_begin(struct page *p, const char *summary);
 void page_fold_end(struct page *p);
 
-/* Pictures of a folder, drawn into the page: beside each other where there is room, wide ones by
- * themselves. */
+/* How the parts of a figure stand: one over the whole width, two and two, a wide one and a small
+ * one, or one of three figures beside each other. Where there is no room, beneath each other. */
+enum page_layout { PAGE_WIDE, PAGE_PAIRS, PAGE_THREE_TO_TWO, PAGE_THIRD };
+
+struct page_picture {
+	char file[160]; /* in the folder, without ending */
+	char panel[64]; /* what it is among the parts of its figure; may be empty */
+};
+
+/* Pictures of a folder, drawn into the page. */
 void page_figures_begin(struct page *p);
-void page_figure(struct page *p, const char *folder, const char *file, const char *title,
-		 const char *caption, bool wide);
+void page_figure(struct page *p, const char *folder, const struct page_picture *parts, size_t n,
+		 const char *title, const char *caption, enum page_layout layout);
 void page_figures_end(struct page *p);
 
 #endif /* BENCH_PAGE_H */

@@ -27,21 +27,18 @@ struct plotter;
 /* Makes the folder where it is missing, or ends the program. */
 struct plotter *plot_open(const char *folder);
 
-/* Heat maps side by side on one scale of colours: dark is much. */
-enum { PLOT_PANELS = 4 };
-
+/* A heat map: dark is much. */
 struct plot_map {
-	const char *file; /* without folder and ending */
-	const char *title;
-	const char *xlabel, *ylabel, *unit;
+	const char *file;  /* without folder and ending */
+	const char *title; /* of the PNG */
+	const char *panel; /* of the SVG, which stands beside others under a title of the page */
+	const char *xlabel, *ylabel;
 	const char *const *xnames, *const *ynames;
 	size_t nx, ny;
-	struct plot_panel {
-		const char *title;
-		const double *values; /* values[y * nx + x]; NAN where there is none */
-	} panels[PLOT_PANELS];
-	size_t npanels;
-	bool cost; /* little is good: orange rather than blue */
+	const double *values; /* values[y * nx + x]; NAN where there is none */
+	double least, most;   /* of the scale of colours, that maps side by side share */
+	size_t framed;        /* the cell with a frame; SIZE_MAX: none */
+	bool cost;            /* little is good: orange rather than blue */
 };
 void plot_heat_map(struct plotter *p, const struct plot_map *map);
 
@@ -49,30 +46,40 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map);
 enum plot_style {
 	PLOT_LINES, /* a line through the points, with bars from low to high where they are given */
 	PLOT_POINTS,
-	PLOT_STEPS, /* level up to the next point; labels stand above and to the left of points */
-	PLOT_MARK   /* a ring, larger than a point, with bars */
+	PLOT_STEPS, /* level up to the next point */
+	PLOT_BARS,  /* points with bars */
+	PLOT_MARK   /* a ring, larger than a point */
 };
 
 struct plot_series {
-	const char *name;
+	const char *name; /* NULL: not in the key */
 	enum plot_style style;
 	unsigned color; /* a series' number from 0 on: its colour and its kind of point */
 	size_t n;
 	const double *x, *y;
-	const double *low, *high;  /* NULL: no bars */
-	const char *const *labels; /* NULL: none */
+	const double *low, *high; /* NULL: no bars */
+};
+
+struct plot_range {
+	double least, most;
 };
 
 struct plot_xy {
 	const char *file;
-	const char *title;
+	const char *title, *panel; /* as of a heat map; panel may be NULL */
 	const char *xlabel, *ylabel;
-	bool log_x;           /* where values are far apart; ticks at 1, 2, 5, 10 ... */
-	bool ticks_at_values; /* of x, such as numbers of threads */
-	bool from_zero;       /* y begins at 0 */
-	bool small;           /* to stand beside another one */
+	unsigned width, height;
+	struct plot_range xrange, yrange; /* empty: what the values span */
+	const struct plot_range *frame;   /* NULL, or two: a rectangle to draw */
+	bool ticks_at_values;             /* of x, numbers of threads: a step is a doubling */
+	bool from_zero;                   /* y begins at 0 */
 	const struct plot_series *series;
 	size_t nseries;
+	const struct plot_label { /* beside a point, with room kept free for it */
+		double x, y;
+		const char *text;
+	} * labels;
+	size_t nlabels;
 };
 void plot_xy(struct plotter *p, const struct plot_xy *plot);
 

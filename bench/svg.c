@@ -139,11 +139,11 @@ bool svg_inline(FILE *out, const char *path, const char *prefix, const char *lab
 		return false;
 	}
 	box += strlen("viewBox=\"");
-	/* As large as it was drawn, so that its text is as large as the page's. */
+	/* Hardly larger than it was drawn, so that its text is about as large as the page's. */
 	double width = 0;
 	sscanf(box, "%*f %*f %lf", &width);
 	fprintf(out, "<svg viewBox=\"%.*s\" style=\"max-width:%.0fpx\" role=\"img\" aria-label=\"",
-		(int)strcspn(box, "\""), box, width);
+		(int)strcspn(box, "\""), box, 1.15 * width);
 	page_escape(out, label);
 	fputs("\">", out);
 	for (at++; at < end;) {

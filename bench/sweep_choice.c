@@ -322,7 +322,8 @@ void choice_reason(const struct results *r, const struct choice *choice, char *o
 			 gain > RECOMMEND_MARGIN ? "better beyond the spread of the rounds"
 						 : "enough to remember a setting for");
 	if (choice->rounds < 2)
-		snprintf(out, size, "Measured once only: no setting is distinguishable from %s then.", base);
+		snprintf(out, size,
+			 "Measured once only: no setting is distinguishable from %s then.", base);
 	else if (choice->best == choice->chosen && choice->chosen == choice->base)
 		snprintf(out, size, "No other setting has a higher score in %u rounds.",
 			 choice->rounds);

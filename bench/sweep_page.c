@@ -39,7 +39,8 @@ static void figures_of(struct page *p, const char *folder, const struct sweep_pa
 	for (size_t i = 0; i < s->pictures->n; i++) {
 		const struct picture *one = &s->pictures->of[i];
 		if (one->kind == kind)
-			page_figure(p, folder, one->file, one->title, one->caption, one->wide);
+			page_figure(p, folder, one->parts, one->nparts, one->title, one->caption,
+				    one->layout);
 	}
 	page_figures_end(p);
 }
@@ -290,8 +291,18 @@ void sweep_page(const char *folder, const struct sweep_page *s)
 	page_contents(p, sections, SECTIONS);
 	choose(p, folder, s);
 	page_section(p, &sections[MAPS]);
+	page_paragraph(
+	    p, "In the blue maps dark is fast, in the orange one dark is much memory. All "
+	       "maps of a figure have one scale of colours; cells hold medians. The frame is "
+	       "around the defaults of the engine.");
 	figures_of(p, folder, s, PICTURE_MAP);
 	page_section(p, &sections[THREADS]);
+	page_paragraph(
+	    p,
+	    "Each engine with its own defaults; bars are quartiles. With more threads "
+	    "than processors (%u) a line should stay level; where it falls, threads wait "
+	    "for each other.",
+	    harness_cpus());
 	figures_of(p, folder, s, PICTURE_THREADS);
 	page_section(p, &sections[KNOBS]);
 	if (s->choice->made)

@@ -2,23 +2,29 @@
 /*
  * sweep_plots.h - the pictures of a sweep.
  *
- *   front                            speed against memory of all settings, the front as steps
- *   MEASURE-threadsT[-KEY-VALUE]...  heat maps over shards and slab size, a panel for each engine
+ *   front, front-all                 speed against memory: around the front, and all settings
+ *   MEASURE-threadsT[-KEY-VALUE]...[-ENGINE]  heat maps over shards and slab size
  *   threads-MEASURE                  speed over the number of threads, a line an engine and lock
+ *
+ * What belongs together is one picture of several files, with one title and one caption.
  */
 #ifndef BENCH_SWEEP_PLOTS_H
 #define BENCH_SWEEP_PLOTS_H
 
+#include "page.h"
 #include "sweep_choice.h"
 
 enum picture_kind { PICTURE_FRONT, PICTURE_MAP, PICTURE_THREADS };
 
+enum { PICTURE_PARTS = 16 };
+
 struct picture {
 	enum picture_kind kind;
-	bool wide;
-	char file[160]; /* without folder and ending */
+	enum page_layout layout;
+	struct page_picture parts[PICTURE_PARTS];
+	size_t nparts;
 	char title[160];
-	char caption[640]; /* what to see in it */
+	char caption[800]; /* what to see in it */
 };
 
 struct pictures {

@@ -27,13 +27,16 @@ enum {
  * it is.
  */
 #define SWEEP_MEASURES(X)                                                                          \
-	X(insert_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.build, "inserts, million a second")   \
-	X(hit_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.hit, "hits, million a second")           \
-	X(batch_hit_m_s, NUMBER, WIDE, r->speed.batch, "hits in batches, million a second")        \
-	X(miss_m_s, NUMBER, SPEED, r->speed.miss, "misses, million a second")                      \
+	X(insert_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.build,                                \
+	  "inserts, million strings a second")                                                     \
+	X(hit_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.hit, "hits, million strings a second")   \
+	X(batch_hit_m_s, NUMBER, WIDE, r->speed.batch,                                             \
+	  "hits in batches, million strings a second")                                             \
+	X(miss_m_s, NUMBER, SPEED, r->speed.miss, "misses, million strings a second")              \
 	X(mixed_m_s, NUMBER, SPREAD | MAP | SPEED, r->speed.mixed,                                 \
-	  "19 hits to an insert, million a second")                                                \
-	X(hot_m_s, NUMBER, SPREAD, r->speed.hot, "hits of the same 64 strings, million a second")  \
+	  "mixed (95% hits, 5% inserts), million strings a second")                                \
+	X(hot_m_s, NUMBER, SPREAD, r->speed.hot,                                                   \
+	  "hits of the same 64 strings, million strings a second")                                 \
 	X(added_rss, BYTES, SPREAD | MAP | COST, (double)workload_added(r),                        \
 	  "resident memory added")                                                                 \
 	X(added_pss, BYTES, WIDE | COST, difference(r->after.pss, r->before.pss),                  \
