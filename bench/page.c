@@ -342,7 +342,7 @@ void page_figure(struct page *p, const char *folder, const struct page_picture *
 	}
 	fputs("</div>\n<figcaption><b>", p->f);
 	rich(p->f, title);
-	fputs(".</b> ", p->f);
+	fputs(*caption ? ".</b> " : "</b>", p->f);
 	rich(p->f, caption);
 	fputs("</figcaption>\n</figure>\n", p->f);
 }

@@ -74,20 +74,18 @@ void script_color(FILE *f, const char *what, enum plot_color color)
 	fprintf(f, "%s rgb '#%06x'", what, plot_colors[color].light);
 }
 
-static void axis_label(FILE *f, const char *axis, const char *text)
-{
-	fprintf(f, "set %slabel ", axis);
-	script_quoted(f, text);
-	fputs(*axis == 'x' ? " offset 0,0.4" : " offset 0.5,0", f);
-	script_color(f, " textcolor", PLOT_SOFT);
-	putc('\n', f);
-}
-
 void script_begin(FILE *f, const char *xlabel, const char *ylabel, struct script_area area)
 {
 	fputs("\nreset\nset border 0\n", f);
-	axis_label(f, "x", xlabel);
-	axis_label(f, "y", ylabel);
+	fputs("set xlabel ", f);
+	script_quoted(f, xlabel);
+	script_color(f, " offset 0,0.4 textcolor", PLOT_SOFT);
+	/* As a label, which has its place whatever the numbers beside it. */
+	fputs("\nset label 998 ", f);
+	script_quoted(f, ylabel);
+	fprintf(f, " at screen %.5f, graph 0.5 center rotate", 10 / area.width);
+	script_color(f, " textcolor", PLOT_SOFT);
+	putc('\n', f);
 	script_color(f, "set tics scale 0 textcolor", PLOT_SOFT);
 	fprintf(f,
 		"\nset lmargin at screen %.5f\nset rmargin at screen %.5f\nset tmargin at screen "

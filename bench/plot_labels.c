@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Further away than this nobody sees whose a label is. */
-enum { NEAR = 16 };
+enum { NEAR = 20 };
 
 bool label_boxes_overlap(const struct label_box *a, const struct label_box *b)
 {
@@ -45,7 +45,7 @@ void labels_place(struct label *labels, size_t n, const struct label_box *taken,
 		  struct label_box area)
 {
 	static const double degrees[] = {0, -20, 20, 180, -45, 45, 200, 160, -70, 70, 225, 135};
-	static const double radii[] = {10, 14, 24, 36, 50, 66, 84, 104, 126, 150};
+	static const double radii[] = {13, 17, 26, 36, 50, 66, 84, 104, 126, 150};
 	for (size_t i = 0; i < n; i++) {
 		struct label *l = &labels[i];
 		l->placed = false;

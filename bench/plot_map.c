@@ -70,10 +70,11 @@ void plot_heat_map(struct plotter *p, const struct plot_map *map)
 		map->cost ? "#e06a1c" : "#3d8cc6", map->cost ? "#7c2a05" : "#0a3a72");
 	if (map->framed < map->nx * map->ny) {
 		double x = (double)(map->framed % map->nx), y = (double)(map->framed / map->nx);
-		fprintf(f, "set object rectangle from %g,%g to %g,%g front fillstyle empty border",
-			x - 0.47, y - 0.45, x + 0.47, y + 0.45);
-		script_color(f, "", PLOT_INK);
-		fputs(" linewidth 3\n", f);
+		bool dark = place(map, map->values[map->framed]) > 0.55;
+		fprintf(f,
+			"set object rectangle from %g,%g to %g,%g front fillstyle empty border rgb "
+			"'%s' linewidth 3\n",
+			x - 0.46, y - 0.44, x + 0.46, y + 0.44, dark ? "#fdfdfd" : "#101418");
 	}
 	cells(f, map);
 	fputs("picture = \"plot for [i=0:1] $data index i using 1:2:(0.48):(0.47):3 with "

@@ -193,7 +193,7 @@ static void tell(const struct drawing *d, bool both, struct picture *picture)
 		 "are shard count and slab size. Speed is the geometric mean of inserts, hits, "
 		 "misses and the mix over all numbers of threads; 1 is the defaults. Bars are "
 		 "quartiles.%s%s",
-		 both ? " The rectangle on the right is what the left side shows." : "",
+		 both ? " The rectangle among all settings is what the larger picture shows." : "",
 		 d->choice->base == d->choice->chosen ? " The defaults are recommended." : "");
 }
 

@@ -299,7 +299,8 @@ void sweep_page(const char *folder, const struct sweep_page *s)
 	page_section(p, &sections[THREADS]);
 	page_paragraph(
 	    p,
-	    "Each engine with its own defaults; bars are quartiles. With more threads "
+	    "Speed of all threads together, each engine with its own defaults; bars are quartiles. "
+	    "With more threads "
 	    "than processors (%u) a line should stay level; where it falls, threads wait "
 	    "for each other.",
 	    harness_cpus());

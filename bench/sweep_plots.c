@@ -131,8 +131,6 @@ static void draw_threads(struct drawing *d, unsigned measure)
 		picture->layout = few ? PAGE_THIRD : PAGE_WIDE;
 		snprintf(part->file, sizeof part->file, "threads-%s", measures[measure].name);
 		drawing_title(measure, picture->title, sizeof picture->title);
-		snprintf(picture->caption, sizeof picture->caption,
-			 "Over threads, all of them together.");
 		char title[256];
 		snprintf(title, sizeof title, "%s over threads", picture->title);
 		plot_xy(d->plotter, &(struct plot_xy){.file = part->file,

@@ -177,7 +177,7 @@ void tables_memory(struct page *p, const struct sweep_page *s)
 		if (measures[m].flags & MEASURE_SPLIT)
 			columns[n++] = (struct page_column){strchr(measures[m].name, '_') + 1, NULL,
 							    true, ++part};
-	columns[n++] = (struct page_column){"committed, not resident", NULL, true, 0};
+	columns[n++] = (struct page_column){"not resident", "committed", true, 0};
 	for (size_t k = 0; k < plan->nsettings; k++) {
 		double sum = 0;
 		for (unsigned m = 0; m < MEASURES && has_memory_row(plan, k); m++) {

@@ -109,21 +109,37 @@ const dark = lightness(getComputedStyle(document.body).backgroundColor) < 0.5;
 said.push('scheme ' + (dark ? 'dark' : 'light'));
 const pictures = [...document.querySelectorAll('figure')];
 said.push('figures ' + pictures.length);
+said.push('pictures ' + document.querySelectorAll('figure svg').length);
+const inside = (a, b) => b.left <= a.left && b.right >= a.right && b.top <= a.top && b.bottom >= a.bottom;
+const overlap = (a, b) => a.left + 1 < b.right && b.left + 1 < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
 for (const figure of pictures) {
-	const svg = figure.querySelector('svg'), box = svg && svg.getBoundingClientRect();
 	const caption = figure.querySelector('figcaption').textContent;
-	if (!box || box.width < 200 || box.height < 100)
+	const pictured = [...figure.querySelectorAll('svg')];
+	if (!pictured.length)
 		said.push('missing: ' + caption);
-	else if (svg.querySelectorAll('text').length < 8)
-		said.push('empty: ' + caption);
-	for (const text of svg ? svg.querySelectorAll('text') : []) {
-		const fill = lightness(getComputedStyle(text).fill), shown = text.getBoundingClientRect();
-		const onCell = [...svg.querySelectorAll('polygon')].some(cell => {
-			const b = cell.getBoundingClientRect();
-			return b.left <= shown.left && b.right >= shown.right && b.top <= shown.top && b.bottom >= shown.bottom;
+	for (const svg of pictured) {
+		const label = svg.getAttribute('aria-label'), box = svg.getBoundingClientRect();
+		const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim());
+		const boxes = texts.map(text => text.getBoundingClientRect());
+		if (box.width < 200 || box.height < 100)
+			said.push('too small: ' + label);
+		else if (texts.length < 8)
+			said.push('empty: ' + label);
+		if (box.right > innerWidth)
+			said.push('does not fit: ' + label);
+		if (!label || label.includes('`'))
+			said.push('no label to read out: ' + label);
+		texts.forEach((text, i) => {
+			const fill = lightness(getComputedStyle(text).fill);
+			const onCell = [...svg.querySelectorAll('polygon')].some(cell => inside(boxes[i], cell.getBoundingClientRect()));
+			if (!onCell && (dark ? fill < 0.5 : fill > 0.5))
+				said.push('illegible: ' + text.textContent + ' in ' + label);
+			if (!inside(boxes[i], {left: box.left - 1, right: box.right + 1, top: box.top - 1, bottom: box.bottom + 1}))
+				said.push('cut off: ' + text.textContent + ' in ' + label);
+			for (let k = 0; k < i; k++)
+				if (overlap(boxes[i], boxes[k]))
+					said.push('one on the other: ' + texts[k].textContent + ' and ' + text.textContent + ' in ' + label);
 		});
-		if (!onCell && (dark ? fill < 0.5 : fill > 0.5))
-			said.push('illegible: ' + text.textContent + ' in ' + caption);
 	}
 }
 if (document.documentElement.scrollWidth > innerWidth)
@@ -140,15 +156,18 @@ SCRIPT
 	test "$3" -eq 1 || wanted=dark
 	grep -qx "scheme $wanted" "$scratch/said" || echo "not $wanted"
 	grep -q '^END' "$scratch/said" || cat "$scratch/err"
-	# The front, the map of memory, three of speeds for each number of threads, and three over threads.
-	grep -qx 'figures 11' "$scratch/said" || grep figures "$scratch/said"
-	grep -vE '^(scheme|figures) |BEGIN|^END' "$scratch/said"
+	# The front, maps of memory and of three speeds, and three over threads.
+	grep -qx 'figures 8' "$scratch/said" || grep figures "$scratch/said"
+	# In a figure of maps one for each engine and, of speeds, number of threads.
+	maps=$(grep -c 'aria-label=.[^"]*, [12] threads\?"' "$page")
+	test "$maps" -eq 14 || echo "$maps maps"
+	grep -vE '^(scheme|figures|pictures) |BEGIN|^END' "$scratch/said"
 	true
 }
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 mkdir -p tests/bench
-for view in light:1200:1 dark:1200:0 narrow:500:1; do
+for view in light:1200:1 dark:1200:0 narrow:400:1; do
 	name=${view%%:*} rest=${view#*:}
 	if ! have gnuplot; then
 		skip "the page in a browser, $name" 'no gnuplot'
