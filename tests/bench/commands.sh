@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What the benches say to bad input: one line that names the culprit, exit code 2 where the command line cannot be
-# shellcheck disable=SC2086 # commands with options are kept in variables
 # understood and 1 where something else is wrong. Nothing is measured here.
+# shellcheck disable=SC2086 # commands with options are kept in variables
 # shellcheck source=tests/policy/tap.sh
 . "${srcdir:-.}/tests/policy/tap.sh"
 
@@ -85,6 +85,8 @@ expect 'sweep: a list with a gap' refused 2 "--shards: '1,,4' has an empty part"
 expect 'sweep: a list with a value out of range' refused 2 "--slab-size: slab_size does not accept '1'" \
 	$sweep --slab-size 4K,1
 expect 'sweep: no threads' refused 2 "--threads: '0' is not" $sweep --threads 0
+expect 'sweep: a knob both swept and fixed' refused 2 '--slab-size: slab_size is fixed by --set' \
+	$sweep --set slab_size=4K --slab-size 4K,64K
 expect 'sweep: an unknown lock' refused 2 "--lock: lock does not accept 'rw'" $sweep --lock rw
 expect 'sweep: a capacity out of range' refused 2 "--capacity: capacity does not accept '5000000000'" \
 	$sweep --capacity 5000000000
@@ -169,6 +171,38 @@ helps() {
 	! $loader --help | grep -q -- '--generate' || echo "$loader --help says too much"
 }
 expect 'help and version' helps
+
+short_help() {
+	for program in $sweep $compare $startup $builder $latency $loader "${srcdir:-.}/bench/corpora.sh"; do
+		"$program" -h >"$scratch/out" 2>"$scratch/err" || echo "$program -h fails"
+		test ! -s "$scratch/err" || cat "$scratch/err"
+		"$program" --help | cmp - "$scratch/out"
+		case $program in
+		*.sh) ;;
+		*) grep -q -- '-h, --help' "$scratch/out" || echo "$program does not tell of -h" ;;
+		esac
+	done
+}
+expect '-h is --help' short_help
+
+# Cistern by itself.
+no_engines() {
+	seq 200 >"$scratch/lines"
+	for program in $compare $startup "$latency --quick" "$loader --quick"; do
+		quick=
+		test "$program" != $compare || quick="--quick --corpus $scratch/lines"
+		test "$program" != $startup || quick='--processes 2'
+		$program $quick --engines none --format csv >"$scratch/out" 2>"$scratch/err" || cat "$scratch/err"
+		grep -v '^#' "$scratch/out" | awk -F , -v program="$program" '
+			NR == 1 { for (i = 1; i <= NF; i++) if ($i == "engine") at = i; next }
+			$at !~ /^(cistern|none)/ { print program ": " $at; exit }
+			{ n++ }
+			END { if (!n) print program ": no rows" }'
+	done
+	$sweep --engines none >"$scratch/out" 2>&1
+	test $? -eq 2 || echo 'a sweep of nothing'
+}
+expect 'none beside cistern' no_engines
 
 # Whoever starts a program without standard streams must not find its output in a file that happened to be opened in
 # their place.

@@ -41,6 +41,34 @@ escaped() {
 }
 expect 'names are escaped' escaped
 
+# As it was typed: no path is completed, nothing is added.
+typed() {
+	grep -q '^<pre><code>bench/cistern-sweep --quick --corpus .* --threads 1,2 --report [^ ]*</code></pre>$' "$page" ||
+		grep '<pre><code>' "$page"
+}
+expect 'the command is there as it was given' typed
+
+# What a reader has to know first: the same remarks as among the results, in a box each.
+boxes() {
+	grep -q '^<p class="box">3000 strings: too few to choose by speed\.</p>$' "$page" || echo 'nothing of few strings'
+	sed -n 's|^<p class="box">\(.*\)</p>$|# \1|p' "$page" >"$scratch/boxes"
+	grep '^# \(The machine was busy\|Speeds differ\|[0-9]* strings: too few\)' "$scratch/report/sweep.csv" |
+		cmp - "$scratch/boxes"
+	# Rounds that differ by half, from a file of --resume that was changed.
+	two="bench/cistern-sweep --count 10000 --rounds 2 --pass-ms 1 --threads 1 --shards 1,64 --slab-size 64K"
+	$two --resume "$scratch/rows" >"$scratch/out" 2>"$scratch/err" || cat "$scratch/err"
+	awk -F , -v OFS=, '
+		/^round,/ { for (i = 1; i <= NF; i++) at[$i] = i }
+		/^[0-9]/ { for (name in at) if (name ~ /_m_s$/) $at[name] = $1 % 2 ? 15 : 10 }
+		{ print }' "$scratch/rows" >"$scratch/scattered"
+	$two --resume "$scratch/scattered" --report "$scratch/busy" >"$scratch/out" 2>"$scratch/err" || cat "$scratch/err"
+	grep -qi '^<p class="box">.*speeds differ by [2-5][0-9]% between rounds.*</p>$' "$scratch/busy/index.html" ||
+		echo 'nothing of speeds that scatter'
+	grep -qi '^# .*speeds differ by [2-5][0-9]% between rounds' "$scratch/out" || echo 'nor among the results'
+	! grep -q 'too few to choose' "$scratch/busy/index.html" || echo '10000 strings are few'
+}
+expect 'how far to trust it stands in a box' boxes
+
 ids() {
 	grep -oE " id=['\"][^'\"]*" "$page" | cut -c 6- | sort >"$scratch/ids"
 	uniq -d "$scratch/ids" | sed 's/$/ is there twice/'

@@ -17,13 +17,17 @@ run() {
 	cat "$scratch/err"
 }
 
-# The last lines of a sweep: a recommendation, fit to be pasted.
-recommended() { # FILE
+# The last lines of a sweep: a recommendation, fit to be pasted. Where the defaults are best it is a comment.
+recommended() { # FILE [LINES-OF-SET]
 	grep -q '^# Recommended\. ' "$1" || echo 'nothing is recommended'
 	sed -n '/^# Recommended/,$p' "$1" | grep -v '^#' >"$scratch/setting"
 	grep -vE '^CISTERN_[A-Z_]+=[a-zA-Z0-9]+$' "$scratch/setting" | sed 's/$/: not a setting/'
-	grep -q '^CISTERN_SHARDS=' "$scratch/setting" || echo 'no shards'
-	grep -q '^CISTERN_SLAB_SIZE=' "$scratch/setting" || echo 'no slab size'
+	lines=$(wc -l <"$scratch/setting")
+	if grep -q "^# Nothing \(else \)\?to set: the library's defaults suit (here shards=[0-9]*, slab_size=[0-9]*[KM]*)\.\$" "$1"; then
+		test "$lines" -eq "${2:-0}" || echo "$lines lines where nothing is to be set"
+	else
+		test "$lines" -gt "${2:-0}" || echo 'neither a setting nor that none is needed'
+	fi
 	# No knob refuses its value.
 	while IFS='=' read -r name value; do
 		test -n "$value" || continue
@@ -36,7 +40,7 @@ recommended() { # FILE
 sweep_csv() {
 	run $sweep --format csv
 	$validate csv shards slab_size threads rounds insert_m_s hit_m_s batch_hit_m_s miss_m_s mixed_m_s hot_m_s rss \
-		peak strings committed payload in_strings in_tables insert_m_s_q1 hit_m_s_q3 \
+		peak strings committed payload in_strings in_tables \
 		<<-ROWS
 			$(grep -v '^\(#\|CISTERN\)' "$scratch/out")
 		ROWS
@@ -44,6 +48,43 @@ sweep_csv() {
 	test "$rows" -eq 8 || test "$rows" -eq 10 || echo "$rows rows for 4 settings and the defaults, 2 numbers of threads"
 }
 expect 'sweep: CSV' sweep_csv
+
+# by_name FILE PROGRAM: an awk program over the rows of CSV, in which f("name") is the field of that column.
+by_name() {
+	grep -v '^\(#\|CISTERN\)' "$1" | awk -F , "function f(name) { return \$at[name] }
+		NR == 1 { for (i = 1; i <= NF; i++) at[\$i] = i; next } $2"
+}
+
+# Who measured once knows nothing of quartiles; the best of a sweep are measured again.
+quartiles() {
+	run $sweep --format csv
+	cp "$scratch/out" "$scratch/rows"
+	by_name "$scratch/rows" '
+		(f("rounds") == 1) != (f("insert_m_s_q1") == "") { print f("rounds") " rounds, and quartiles from " f("insert_m_s_q1") }
+		(f("rounds") == 1) != (f("added_rss_q3") == "") { print f("rounds") " rounds, and quartiles to " f("added_rss_q3") }'
+	run $compare --threads 1 --format csv
+	by_name "$scratch/out" 'f("q1") f("q3") f("ratio_q1") f("ratio_q3") != "" { print "quartiles of one round: " $0 }'
+	run $compare --threads 1
+	grep -q '  *-  *-  ' "$scratch/out" || echo 'no dashes in the table'
+	run $compare --threads 1 --rounds 2 --format csv
+	by_name "$scratch/out" 'f("rounds") == 2 && f("q1") == "" && f("median") != "" { print "no quartiles of two rounds: " $0 }
+		f("q1") != "" { n++ } END { if (!n) print "no quartiles at all" }'
+}
+expect 'quartiles only of what was measured twice' quartiles
+
+# Resident memory is split without a rest, for every engine that tells what it holds.
+parts() {
+	run bench/cistern-sweep $small --threads 1 --engines all --shards 16 --slab-size 4K,64K --format csv
+	by_name "$scratch/out" '
+		f("in_strings") != "" {
+			off = f("in_strings") + f("in_tables") + f("in_slack") + f("in_other") - f("added_rss")
+			if (off > 4 || off < -4)
+				print f("engine") ": the parts are " off " bytes more than what was added"
+			n++
+		}
+		END { if (n < 3) print n " rows with parts" }'
+}
+expect 'sweep: the parts of memory add up' parts
 
 sweep_json() {
 	run $sweep --format json --lock mutex,spin --generate identifiers
@@ -65,10 +106,10 @@ expect 'sweep: the table ends with a setting' sweep_table
 recommend() {
 	run $sweep --recommend --rounds 3
 	grep -vE '^(#|CISTERN_)' "$scratch/out"
-	grep -q '^# The front' "$scratch/out" || echo 'no front'
+	grep -q '^# The Pareto front' "$scratch/out" || echo 'no front'
 	grep -q '^# Recommended.* defaults of the library' "$scratch/out" || echo 'nothing about the defaults'
 	recommended "$scratch/out"
-	sh -eu -c '. "$1"; test -n "$CISTERN_SHARDS"' sh "$scratch/out" || echo 'a shell does not take it'
+	sh -eu -c '. "$1"' sh "$scratch/out" || echo 'a shell does not take it'
 	run $sweep --recommend --format csv --save "$scratch/saved"
 	test "$(grep -c '^cistern,' "$scratch/saved/sweep.csv")" -ge 8 || echo 'the rows are not saved'
 }
@@ -170,7 +211,7 @@ compare_json() {
 expect 'compare: JSON, a corpus of lines' compare_json
 
 ratios() {
-	run $compare --format csv
+	run $compare --rounds 2 --format csv
 	$validate csv baseline ratio ratio_q1 ratio_q3 <<-ROWS
 		$(grep -v huge_pages "$scratch/out")
 	ROWS
@@ -338,17 +379,43 @@ extra_per_string() {
 }
 expect 'compare: bytes beyond the payload, of every engine' extra_per_string
 
-# Whoever pastes the recommendation gets what was measured: knobs that --set fixed are a part of it.
-recommended_with_sets() {
-	run $sweep --recommend --set lock=spin --set links=on --set growth_interval=8
-	for line in CISTERN_LOCK=spin CISTERN_LINKS=on CISTERN_GROWTH_INTERVAL=8; do
-		grep -q "^$line\$" "$scratch/out" || echo "$line is missing"
-	done
-	recommended "$scratch/out"
-	run $sweep --recommend
-	test "$(grep -c ^CISTERN_ "$scratch/out")" -eq 2 || echo 'a knob is told that is as by default'
+# What is recommended of figures that are known: those of a file of --resume, in which all settings are made alike but
+# for one, FACTOR times as fast. Whoever pastes it gets what was measured: knobs that --set fixed are a part of it.
+known() { # FACTOR OPTION...
+	factor=$1
+	shift
+	two="bench/cistern-sweep --count 2000 --rounds 2 --pass-ms 1 --threads 1 --shards 1,64 --slab-size 64K --recommend"
+	rm -f "$scratch/known"
+	run $two --resume "$scratch/known" "$@"
+	awk -F , -v OFS=, -v factor="$factor" '
+		/^round,/ { for (i = 1; i <= NF; i++) at[$i] = i }
+		/^[0-9]/ {
+			for (name in at)
+				if (name ~ /_m_s$/)
+					$at[name] = $at["shards"] == 1 && $at["slab_size"] == "64K" ? 10 * factor : 10
+			$at["added_rss"] = 1000000
+		}
+		{ print }' "$scratch/known" >"$scratch/changed"
+	run $two --resume "$scratch/changed" "$@"
+	sed '/^# Recommended/,$!d' "$scratch/out" | grep '^CISTERN_' | tr '\n' ' '
+	sed -n 's/^\(# Nothing .*to set\): .*/\1/p' "$scratch/out"
 }
-expect 'sweep: the recommendation has the knobs of --set' recommended_with_sets
+known_defaults() {
+	test "$(known 1)" = '# Nothing to set' || known 1
+	recommended "$scratch/out"
+	test "$(known 1 --set lock=spin --set links=off --set links=on)" = 'CISTERN_LOCK=spin CISTERN_LINKS=on # Nothing else to set' ||
+		known 1 --set lock=spin --set links=on
+	recommended "$scratch/out" 2
+}
+known_winner() {
+	test "$(known 2)" = 'CISTERN_SHARDS=1 CISTERN_SLAB_SIZE=64K ' || known 2
+	recommended "$scratch/out"
+	# The knob that is as by default is not told.
+	test "$(known 2 --set lock=spin)" = 'CISTERN_LOCK=spin CISTERN_SHARDS=1 CISTERN_SLAB_SIZE=64K ' || known 2 --set lock=spin
+	recommended "$scratch/out" 1
+}
+expect 'sweep: where the defaults are best there is nothing to set, but for the knobs of --set' known_defaults
+expect 'sweep: of what is better, the knobs that differ' known_winner
 
 # An interner that is full is not one that answers wrongly, in whatever phase it gets full.
 full_interner() {
