@@ -21,7 +21,7 @@
 #include "ticks.h"
 
 /* Hits between two looks at whether to go on, first timed and then untimed. */
-enum { CHUNK = 1024, HOT = 64, RUN = 4096 };
+enum { CHUNK = 1024, RUN = 4096 };
 
 const char *const calls_names[CALLS_CASES] = {"insert",        "insert-shared", "hit",
 					      "hit-inserting", "hot",           "hot-inserting"};
@@ -246,8 +246,9 @@ static void measure_hits(struct process *p, struct calls_figures figures[2])
 	p->answers = p->out;
 	p->nhits = p->known;
 	if (p->c->first == CALLS_HOT) {
+		uint64_t state = 1;
 		for (size_t i = 0; i < CHUNK; i++) {
-			size_t from = (uint64_t)(i % HOT) * p->known / HOT;
+			size_t from = corpus_hot(&state, p->known);
 			hot[i] = p->in[from];
 			hot_answers[i] = p->out[from];
 		}

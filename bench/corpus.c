@@ -22,8 +22,8 @@
 
 #include "cli.h"
 
-/* Looking up strings that miss needs no more of them than this. */
-enum { ABSENT_MAX = 1 << 20 };
+/* Looking up strings that miss needs no more of them than this; strings of the hot set. */
+enum { ABSENT_MAX = 1 << 20, HOT = 64 };
 
 /* ---- regions */
 
@@ -209,6 +209,12 @@ void corpus_seal(struct corpus *c)
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
+}
+
+size_t corpus_hot(uint64_t *state, size_t n)
+{
+	size_t set = n < HOT ? n : HOT;
+	return (size_t)(cli_random(state) % set) * (n / set);
 }
 
 void corpus_unload(struct corpus *c)

@@ -72,6 +72,10 @@ void corpus_seal(struct corpus *c);
 void corpus_shuffle_distinct(struct corpus *c,
 			     uint64_t seed); /* on a sealed corpus; seals it again */
 
+/* The hot set: 64 of n distinct strings, spread over them. This is the number of one of them, drawn
+ * at random, so that no branch predictor knows the order. n is at least 1. */
+size_t corpus_hot(uint64_t *state, size_t n);
+
 /* Readers: add the strings, or end the program. max as corpus_request.count. */
 void corpus_read_lines(struct corpus *c, const char *path, uint64_t max);
 void corpus_read_elf(struct corpus *c, const char *path, uint64_t max);

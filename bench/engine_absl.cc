@@ -4,18 +4,15 @@
 // share a set.
 //
 // What a good user of it does, and this does:
-//   - splits the set over shards behind reader-writer locks: a hit takes the shard's lock for
-//   reading, a miss
-//     gives it up and takes it for writing.
-//   - inserts through lazy_emplace, which probes once and asks for the element only where there is
+// - splits the set over shards behind reader-writer locks: a hit takes the shard's lock for
+//   reading, a miss gives it up and takes it for writing.
+// - inserts through lazy_emplace, which probes once and asks for the element only where there is
 //   none.
-//   - keeps bytes in an arena of the shard, under its lock, and 16 bytes a string in the set
-//   itself.
-//   - hashes with absl::Hash, Abseil's default, once: the element keeps 32 bits of it, so that a
-//   table grows
-//     without reading strings. The top byte picks the shard; the set itself goes by the lower bits.
-// Locks are std::shared_mutex, as LLVM's. absl::Mutex was tried: slower for readers that do not
-// wait.
+// - keeps bytes in an arena of the shard, under its lock, and 16 bytes a string in the set itself.
+// - hashes once: the element keeps 32 bits, so that a table grows without reading strings. The
+//   highest bits pick the shard, the set goes by the lowest: with a bit for both, all strings of a
+//   shard would begin their probing in one part of its table.
+// XXH3 rather than absl::Hash and std::shared_mutex rather than absl::Mutex, since that is faster.
 #include "engine_key.h"
 #include "engine_loop.h"
 
@@ -45,11 +42,12 @@ struct alignas(64) Shard {
 
 struct Shards {
 	size_t n;
+	unsigned shift; // leaves the highest log2 n of 32 bits
 	std::unique_ptr<Shard[]> shards;
 
-	Shard &select(uint32_t hash)
+	Shard &select(uint64_t hash)
 	{
-		return shards[(hash >> 16) & (n - 1)];
+		return shards[hash >> shift];
 	}
 };
 
@@ -93,9 +91,10 @@ void defaults(cistern_config *config)
 void *create(const cistern_config *config)
 {
 	size_t n = 1;
-	while (n < (config->shards ? config->shards : kShards))
-		n *= 2;
-	std::unique_ptr<Shards> e(new (std::nothrow) Shards{n, nullptr});
+	unsigned shift = 32;
+	for (; n < (config->shards ? config->shards : kShards); n *= 2)
+		shift--;
+	std::unique_ptr<Shards> e(new (std::nothrow) Shards{n, shift, nullptr});
 	if (!e)
 		return nullptr;
 	e->shards.reset(new (std::nothrow) Shard[n]);

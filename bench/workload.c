@@ -21,14 +21,13 @@
 
 #include "cli.h"
 
-/* Room for the medians of passes; strings of the hot set, how many of them a pass takes in a row,
+/* Room for the medians of passes; how many of the hot set a pass takes in a row,
  * and how often, and the bytes at most, since strings can be long; known strings for a new one in
  * the mix, and new ones a thread at most; steps while the number of strings doubles, and look-ups
  * at each. */
 enum {
 	PASSES_MIN = 3,
 	PASSES_MAX = 64,
-	HOT = 64,
 	HOT_RUN = 4096,
 	HOT_REPEAT = 64,
 	HOT_BYTES = 1 << 28,
@@ -161,15 +160,15 @@ static struct engine_sum verify(const struct run *r, const char **kinds)
 	return sum;
 }
 
-/* All threads on the same few strings, in an order that no branch predictor knows. */
+/* All threads on the same few strings. */
 static double hot(struct run *r, const char *const *kinds)
 {
 	const struct corpus *c = r->w->corpus;
 	cistern_span *in = harness_pages(HOT_RUN * sizeof *in);
-	size_t distinct = c->ndistinct < HOT ? c->ndistinct : HOT, n = 0;
+	size_t n = 0;
 	uint64_t state = 1, pointers = 0, bytes = 0;
 	for (; n < HOT_RUN && bytes < HOT_BYTES; n++) {
-		size_t which = (size_t)(cli_random(&state) % distinct) * (c->ndistinct / distinct);
+		size_t which = corpus_hot(&state, c->ndistinct);
 		in[n] = c->distinct[which];
 		bytes += in[n].len;
 		pointers += (uintptr_t)kinds[which];

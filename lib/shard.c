@@ -98,8 +98,11 @@ static struct table current_table(const struct shard *shard, const struct shard_
 	return shard_table(common, *word);
 }
 
-/* Fills a table that nobody else sees yet with all strings of the shard. Holds: shard lock. */
-static void fill(const struct shard *shard, const struct shard_common *common,
+/*
+ * Fills a table that nobody else sees yet with all strings of the shard. FLATTEN: the hash of short strings is inlined,
+ * too. Holds: shard lock.
+ */
+static FLATTEN void fill(const struct shard *shard, const struct shard_common *common,
                  const struct table *table, const struct secret *secret)
 {
 	struct slab_walk walk;
@@ -108,10 +111,10 @@ static void fill(const struct shard *shard, const struct shard_common *common,
 
 	slab_walk_begin(&walk, &shard->slabs, &common->layout);
 	while ((str = slab_walk_next(&walk, &common->layout, &len)) != NULL) {
-		uint64_t hash = hash_bytes(secret, str, len);
-		struct place place = table_seek(table, hash);
+		uint64_t hash = len <= HASH_SHORT ? hash_short_bytes(secret, str, len)
+		                                  : hash_bytes(secret, str, len);
 
-		table_put(table, &place, hash, entry_ref(&common->layout, str));
+		table_add(table, hash, entry_ref(&common->layout, str));
 	}
 }
 
@@ -271,19 +274,20 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 	table = current_table(shard, common, &word);
 	if (UNLIKELY(word & DIRECTORY_OWN_SECRET))
 		hash = shard_own_hash(&table, wanted);
-	key->str = table_find(&table, &common->layout, wanted, hash);
+	key->str = table_find_place(&table, &common->layout, wanted, hash, &place);
 	key->is_new = !key->str;
 	if (key->str)
 		return true;
 
 	if (UNLIKELY(shard->strings >= shard->limit)) {
-		if (grow(shard, common, next_log2(shard, &table)))
+		if (grow(shard, common, next_log2(shard, &table))) {
 			table = current_table(shard, common, &word);
-		else if (shard->slots == 0 ||
-		         shard->strings >= table_hard_limit((uint64_t)table.mask + 1))
+			place = table_seek(&table, hash);
+		} else if (shard->slots == 0 ||
+		           shard->strings >= table_hard_limit((uint64_t)table.mask + 1)) {
 			return false;
+		}
 	}
-	place = table_seek(&table, hash);
 	if (UNLIKELY(place.probed > PROBE_LIMIT) && rekey(shard, common, word)) {
 		table = current_table(shard, common, &word);
 		hash = shard_own_hash(&table, wanted);

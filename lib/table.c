@@ -91,6 +91,38 @@ struct place table_seek(const struct table *table, uint64_t hash)
 	}
 }
 
+const char *table_find_place(const struct table *table, const struct entry_layout *layout,
+                             const struct wanted *wanted, uint64_t hash, struct place *place)
+{
+	struct probe probe = probe_start(table, hash);
+	bool missed = false; /* it is in no bucket from here on */
+
+	for (;;) {
+		struct bucket *bucket = &table->buckets[probe.bucket];
+		/* relaxed, all: written under the lock that we hold */
+		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_relaxed);
+		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_relaxed);
+		unsigned matches = missed ? 0 : table_match(word0, word1, hash_tag(hash));
+		unsigned empty = table_match(word0, word1, 0);
+
+		for (; matches; matches &= matches - 1) {
+			const char *str = entry_str(
+			    layout, atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
+			                                 memory_order_relaxed));
+
+			if (wanted_equal(wanted, str))
+				return str;
+		}
+		missed |= !bucket_passed(word1, hash);
+		if (empty || !probe_next(table, &probe)) {
+			*place = (struct place){probe.bucket,
+			                        empty ? FIRST_BIT(empty) : BUCKET_SLOTS,
+			                        probe.step + 1};
+			return NULL;
+		}
+	}
+}
+
 void table_put(const struct table *table, const struct place *place, uint64_t hash, uint32_t ref)
 {
 	const uint64_t filter = UINT64_C(1) << (BUCKET_FILTER_SHIFT + hash_filter_bit(hash));

@@ -183,8 +183,39 @@ struct place {
 
 struct place table_seek(const struct table *table, uint64_t hash);
 
+/*
+ * table_find and table_seek in one: the string that is wanted, or NULL and the place where it goes. Holds: shard lock.
+ */
+const char *table_find_place(const struct table *table, const struct entry_layout *layout,
+                             const struct wanted *wanted, uint64_t hash, struct place *place);
+
 /* Puts a reference there; its entry is complete. Readers may find it from now on. Holds: shard lock. */
 void table_put(const struct table *table, const struct place *place, uint64_t hash, uint32_t ref);
+
+/*
+ * table_seek and table_put in one, for a table that nobody else sees yet. Inline: to fill the next table is most of what
+ * growing costs. Relaxed, all: the release store that publishes the table (B1) comes after it.
+ */
+ALWAYS_INLINE void table_add(const struct table *table, uint64_t hash, uint32_t ref)
+{
+	struct bucket *bucket = table_bucket(table, hash);
+	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_relaxed);
+	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_relaxed);
+	unsigned empty = table_match(word0, word1, 0);
+	struct place place;
+	unsigned slot;
+
+	if (UNLIKELY(!empty)) {
+		place = table_seek(table, hash);
+		table_put(table, &place, hash, ref);
+		return;
+	}
+	slot = FIRST_BIT(empty);
+	atomic_store_explicit(&bucket->refs[slot], ref, memory_order_relaxed);
+	atomic_store_explicit(&bucket->words[slot / 8],
+	                      (slot < 8 ? word0 : word1) | (uint64_t)hash_tag(hash) << slot % 8 * 8,
+	                      memory_order_relaxed);
+}
 
 /* Whether every bucket is filled from slot 0 up; for debug builds. Holds: shard lock. */
 bool table_check(const struct table *table, uint64_t strings);

@@ -189,6 +189,20 @@ static uint32_t shelf_add(struct shelf *shelf, uint64_t hash)
 	return place.probed;
 }
 
+/* What a writer's search says: the same string as a reader's, or the same place as table_seek. */
+static void shelf_check_place(const struct shelf *shelf, uint64_t number, uint64_t hash)
+{
+	const struct wanted wanted = {.s = (const char *)&number, .len = 8,
+	                              .header = entry_header(8, hash_byte(hash))};
+	struct place place = {0, 0, 0}, want = table_seek(&shelf->table, hash);
+	const char *str = table_find_place(&shelf->table, &shelf->layout, &wanted, hash, &place);
+
+	if (str != shelf_find(shelf, number, hash))
+		ck_abort_msg("number %llu: another string than a reader finds", (unsigned long long)number);
+	if (!str && (place.bucket != want.bucket || place.slot != want.slot || place.probed != want.probed))
+		ck_abort_msg("number %llu: another place than table_seek's", (unsigned long long)number);
+}
+
 /* Every string is found, by bytes and by reference; absent ones are not. */
 static void shelf_check(const struct shelf *shelf)
 {
@@ -199,6 +213,9 @@ static void shelf_check(const struct shelf *shelf)
 			ck_abort_msg("string %llu of %zu is lost", (unsigned long long)i, shelf->n);
 		if (!table_holds(&shelf->table, (uint32_t)i, hash))
 			ck_abort_msg("reference %llu of %zu is lost", (unsigned long long)i, shelf->n);
+		shelf_check_place(shelf, i, hash);
+		shelf_check_place(shelf, shelf->n + i, hash);
+		shelf_check_place(shelf, shelf->n + i, hash + 1);
 		/* the same hash and other bytes */
 		if (shelf_find(shelf, i + (UINT64_C(1) << 40), hash))
 			ck_abort_msg("string %llu was found for others", (unsigned long long)i);
@@ -260,6 +277,29 @@ START_TEST(every_string_put_is_found_up_to_the_hard_limit)
 		shelf_check(&shelf);
 		shelf_check_filters(&shelf);
 		shelf_close(&shelf);
+	}
+}
+END_TEST
+
+START_TEST(a_table_filled_at_once_is_the_same_as_one_filled_step_by_step)
+{
+	support_rng rng = support_rng_start(30 + (uint64_t)_i);
+
+	for (unsigned log2 = 0; log2 <= 8; log2++) {
+		struct shelf steps, once;
+
+		shelf_open(&steps, log2);
+		shelf_open(&once, log2);
+		while (steps.n < table_hard_limit(UINT64_C(1) << log2)) {
+			uint64_t hash = hash_like(&rng, _i);
+
+			shelf_add(&steps, hash);
+			table_add(&once.table, hash, (uint32_t)steps.n);
+		}
+		ck_assert_mem_eq((void *)steps.table.buckets, (void *)once.table.buckets,
+		                 (size_t)BUCKET_BYTES << log2);
+		shelf_close(&steps);
+		shelf_close(&once);
 	}
 }
 END_TEST
@@ -585,6 +625,7 @@ static Suite *make(void)
 	support_add(s, limits_are_seven_eighths_and_fifteen_sixteenths);
 	tcase_set_timeout(model, 60);
 	tcase_add_loop_test(model, every_string_put_is_found_up_to_the_hard_limit, 0, 5); /* kinds of hashes */
+	tcase_add_loop_test(model, a_table_filled_at_once_is_the_same_as_one_filled_step_by_step, 0, 5);
 	suite_add_tcase(s, model);
 	support_add(s, a_miss_ends_in_every_table);
 	support_add(s, a_constant_hash_fills_a_table);
