@@ -7,7 +7,7 @@
  * each process; reported are their medians and quartiles over the rounds, and ratios over the
  * baseline, taken within a round.
  *
- * It grows by a case in calls.[ch], or by a line in measures[].
+ * It grows by a case in calls.[ch], or by a figure in latency_figures.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,135 +20,11 @@
 #include "contender.h"
 #include "engine.h"
 #include "harness.h"
+#include "latency_figures.h"
 #include "ticks.h"
 
-/* ---- what is reported */
-
-static double quantile_ns(const struct calls_record *r, unsigned per_million)
-{
-	return ticks_ns(histogram_quantile(&r->times, per_million));
-}
-
-static double p50(const struct calls_figures *f)
-{
-	return quantile_ns(&f->calls, 500000);
-}
-
-static double p99(const struct calls_figures *f)
-{
-	return quantile_ns(&f->calls, 990000);
-}
-
-static double p999(const struct calls_figures *f)
-{
-	return quantile_ns(&f->calls, 999000);
-}
-
-static double p9999(const struct calls_figures *f)
-{
-	return quantile_ns(&f->calls, 999900);
-}
-
-static double longest(const struct calls_figures *f)
-{
-	return ticks_ns(f->calls.times.max) / 1e3;
-}
-
-static double over(const struct calls_figures *f)
-{
-	return ticks_ns(f->calls.over_ticks) / 1e3;
-}
-
-static double over_calls(const struct calls_figures *f)
-{
-	return (double)f->calls.over;
-}
-
-static double mean(const struct calls_figures *f)
-{
-	return ticks_ns(f->calls.times.sum) / (double)f->calls.times.total;
-}
-
-static double idle_p9999(const struct calls_figures *f)
-{
-	return quantile_ns(&f->idle, 999900);
-}
-
-static double idle_longest(const struct calls_figures *f)
-{
-	return ticks_ns(f->idle.times.max) / 1e3;
-}
-
-static double idle_over(const struct calls_figures *f)
-{
-	return ticks_ns(f->idle.over_ticks) / 1e3;
-}
-
-static double switches(const struct calls_figures *f)
-{
-	return (double)f->events.switches;
-}
-
-static double idle_switches(const struct calls_figures *f)
-{
-	return (double)f->idle_events.switches;
-}
-
-static double faults(const struct calls_figures *f)
-{
-	return (double)f->events.faults;
-}
-
-static double hit_rate(const struct calls_figures *f)
-{
-	return f->rate;
-}
-
-static double kept(const struct calls_figures *f)
-{
-	return f->kept;
-}
-
-static double inserting(const struct calls_figures *f)
-{
-	return f->inserting;
-}
-
-/* How a figure stands in the report. */
-enum {
-	SHOWN = 1,       /* in tables, too */
-	RATIO = 2,       /* with its ratio over the baseline */
-	RATIO_SHOWN = 4, /* ... in tables, too */
-	OPTIONAL = 8     /* 0 means that there is none */
-};
-
-static const struct measure {
-	const char *name;
-	double (*of)(const struct calls_figures *);
-	unsigned how;
-} measures[] = {
-    {"mean_ns", mean, RATIO},
-    {"p50_ns", p50, SHOWN | RATIO},
-    {"p99_ns", p99, SHOWN | RATIO},
-    {"p99.9_ns", p999, SHOWN | RATIO | RATIO_SHOWN},
-    {"p99.99_ns", p9999, SHOWN | RATIO | RATIO_SHOWN},
-    {"max_us", longest, SHOWN | RATIO},
-    {"over50_us", over, SHOWN | RATIO | RATIO_SHOWN},
-    {"over50_calls", over_calls, 0},
-    {"idle_p99.99_ns", idle_p9999, SHOWN},
-    {"idle_max_us", idle_longest, SHOWN},
-    {"idle_over50_us", idle_over, SHOWN},
-    {"switches", switches, SHOWN},
-    {"idle_switches", idle_switches, 0},
-    {"faults", faults, SHOWN},
-    {"m_s", hit_rate, SHOWN | RATIO | OPTIONAL},
-    {"kept", kept, SHOWN | OPTIONAL},
-    {"inserting_m_s", inserting, OPTIONAL | RATIO},
-};
-enum { MEASURES = sizeof measures / sizeof *measures };
-
 /* case, engine, calls, then value, quartiles and three ratios of each measure, rounds and hash. */
-enum { COLUMNS_MAX = 5 + 6 * MEASURES };
+enum { COLUMNS_MAX = 5 + 6 * LATENCY_FIGURES };
 
 struct latency {
 	struct cli_common common;
@@ -173,7 +49,8 @@ struct sum {
 
 static double *value_at(const struct latency *l, size_t contender, size_t which, size_t measure)
 {
-	return l->values + ((contender * CALLS_CASES + which) * MEASURES + measure) * l->rounds;
+	return l->values +
+	       ((contender * CALLS_CASES + which) * LATENCY_FIGURES + measure) * l->rounds;
 }
 
 /* ---- command line */
@@ -313,8 +190,9 @@ static bool run_one(struct latency *l, size_t contender, enum calls_case first, 
 		struct sum *sum = &l->sums[contender * CALLS_CASES + first + i];
 		histogram_merge(&sum->calls, &figures[i].calls.times);
 		histogram_merge(&sum->idle, &figures[i].idle.times);
-		for (size_t m = 0; m < MEASURES; m++)
-			value_at(l, contender, first + i, m)[round] = measures[m].of(&figures[i]);
+		for (size_t m = 0; m < LATENCY_FIGURES; m++)
+			value_at(l, contender, first + i, m)[round] =
+			    latency_figures[m].of(&figures[i]);
 	}
 	l->overheads[l->processes++] = ticks_ns(figures[0].overhead);
 	return true;
@@ -326,7 +204,7 @@ static bool run(struct latency *l)
 	size_t n = l->contenders.n, ncases = 0;
 	for (size_t k = 0; k < CALLS_CASES; k++)
 		ncases += l->chosen[k];
-	l->values = calloc(n * CALLS_CASES * MEASURES * l->rounds, sizeof *l->values);
+	l->values = calloc(n * CALLS_CASES * LATENCY_FIGURES * l->rounds, sizeof *l->values);
 	l->sums = calloc(n * CALLS_CASES, sizeof *l->sums);
 	l->overheads = calloc(n * ncases * l->rounds, sizeof *l->overheads);
 	if (!l->values || !l->sums || !l->overheads)
@@ -368,16 +246,17 @@ static void make_columns(void)
 	add_column(REPORT_TEXT, true, "case", "");
 	add_column(REPORT_TEXT, true, "engine", "");
 	add_column(REPORT_COUNT, false, "calls", "");
-	for (size_t m = 0; m < MEASURES; m++) {
-		unsigned how = measures[m].how;
-		add_column(REPORT_NUMBER, how & SHOWN, measures[m].name, "");
-		add_column(REPORT_NUMBER, false, measures[m].name, "_q1");
-		add_column(REPORT_NUMBER, false, measures[m].name, "_q3");
-		if (!(how & RATIO))
+	for (size_t m = 0; m < LATENCY_FIGURES; m++) {
+		unsigned how = latency_figures[m].how;
+		add_column(REPORT_NUMBER, how & FIGURE_SHOWN, latency_figures[m].name, "");
+		add_column(REPORT_NUMBER, false, latency_figures[m].name, "_q1");
+		add_column(REPORT_NUMBER, false, latency_figures[m].name, "_q3");
+		if (!(how & FIGURE_RATIO))
 			continue;
-		add_column(REPORT_RATIO, how & RATIO_SHOWN, measures[m].name, "_ratio");
-		add_column(REPORT_RATIO, false, measures[m].name, "_ratio_q1");
-		add_column(REPORT_RATIO, false, measures[m].name, "_ratio_q3");
+		add_column(REPORT_RATIO, how & FIGURE_RATIO_SHOWN, latency_figures[m].name,
+			   "_ratio");
+		add_column(REPORT_RATIO, false, latency_figures[m].name, "_ratio_q1");
+		add_column(REPORT_RATIO, false, latency_figures[m].name, "_ratio_q3");
 	}
 	add_column(REPORT_COUNT, false, "rounds", "");
 	add_column(REPORT_TEXT, false, "corpus_hash", "");
@@ -405,7 +284,7 @@ static void print_row(struct report *r, const struct latency *l, size_t which, s
 	row[at++] = (struct report_value){.text = calls_names[which]};
 	row[at++] = (struct report_value){.text = l->contenders.items[contender].label};
 	row[at++] = (struct report_value){.count = sum->calls.total / l->rounds};
-	for (size_t m = 0; m < MEASURES; m++) {
+	for (size_t m = 0; m < LATENCY_FIGURES; m++) {
 		const double *values = value_at(l, contender, which, m);
 		bool paired = l->baseline < l->contenders.n;
 		for (unsigned k = 0; k < l->rounds; k++) {
@@ -414,9 +293,9 @@ static void print_row(struct report *r, const struct latency *l, size_t which, s
 			paired = other > 0; /* nothing can be said over nothing */
 			ratio[k] = paired ? values[k] / other : 0;
 		}
-		bool missing = measures[m].how & OPTIONAL && values[0] <= 0;
+		bool missing = latency_figures[m].how & FIGURE_OPTIONAL && values[0] <= 0;
 		add_spread(row, &at, own, l->rounds, missing);
-		if (measures[m].how & RATIO)
+		if (latency_figures[m].how & FIGURE_RATIO)
 			add_spread(row, &at, ratio, l->rounds, missing || !paired);
 	}
 	row[at++] = (struct report_value){.count = l->rounds};
