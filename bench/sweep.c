@@ -8,7 +8,7 @@
  * defaults, for the recommendation (sweep_choice.h).
  *
  * Here are the command line, the running and the rows; it grows elsewhere: a knob in sweep_axes.c,
- * a measure in sweep_result.h, a block of a mode in sweep_plan.c, a picture in sweep_plots.c.
+ * a measure in sweep_result.h, a block of a mode in sweep_plan.c, a picture beside sweep_plots.c.
  */
 #include <inttypes.h>
 #include <math.h>

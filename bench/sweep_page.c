@@ -3,7 +3,7 @@
  * sweep_page.c - what the page of a sweep says. See sweep_page.h.
  *
  * A function for each section, in the order of the page. Every figure in the text comes from the
- * results; what is said of pictures is in sweep_plots.c.
+ * results; what is said of pictures is where they are made (sweep_drawing.h).
  */
 #include "sweep_page.h"
 

@@ -102,6 +102,14 @@ sweep_table() {
 }
 expect 'sweep: the table ends with a setting' sweep_table
 
+# Only what varies has a column, so that a sweep of what the default one varies fits a terminal.
+table_width() {
+	run $sweep --engines cistern,conststring --lock mutex,spin
+	head -n 1 "$scratch/out" | grep -q '^engine  *threads  *shards  *slab_size  *lock  *insert_m_s' || head -n 1 "$scratch/out"
+	sed '/^$/,$d' "$scratch/out" | awk 'length > 110 { print length " columns"; exit }'
+}
+expect 'sweep: a table of 110 columns at most' table_width
+
 # Nothing but comments and variables, so that a shell takes all of it.
 recommend() {
 	run $sweep --recommend --rounds 3
