@@ -139,7 +139,7 @@ static bool follow(pid_t pid, uint64_t *stops)
 bool startup_traced(const struct startup_subject *s, struct startup_figures *figures)
 {
 	int status;
-	uint64_t stops;
+	uint64_t stops = 0;
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid < 0)
