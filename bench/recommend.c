@@ -51,7 +51,7 @@ static struct harness_spread score_ratio(const struct recommend_option *a,
 bool recommend_clearly_better(const struct recommend_option *a, const struct recommend_option *b,
 			      double noise)
 {
-	if (a->rounds < 2 || b->rounds < 2)
+	if (a->rounds < RECOMMEND_ROUNDS || b->rounds < RECOMMEND_ROUNDS)
 		return false;
 	size_t n = b->rounds < a->rounds ? b->rounds : a->rounds, behind = 0;
 	for (size_t i = 0; i < n; i++)

@@ -9,7 +9,8 @@
  * One option is clearly better than another one if the ratio of their scores in the same round is
  * above 1 in seven rounds of eight (in all of less than eight), and its median is above 1 by more
  * than 3%, by more than the distance between its quartiles, and by more than the noise: how far
- * apart the rounds of one and the same option lie. A single round tells nothing apart.
+ * apart the rounds of one and the same option lie. Fewer than four rounds tell nothing apart: on
+ * a busy machine two or three agree by chance.
  *
  * The options are gone through from the defaults outwards, and one takes the place of what was
  * chosen so far only if it is clearly better: what lies within the scatter of something nearer to
@@ -25,6 +26,8 @@
 
 /* A gain up to this part is not worth a setting that someone has to remember. */
 #define RECOMMEND_MARGIN 0.03
+
+enum { RECOMMEND_ROUNDS = 4 };
 
 struct recommend_option {
 	const double *speed, *memory; /* a value for each round */

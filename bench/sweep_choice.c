@@ -321,9 +321,10 @@ void choice_reason(const struct results *r, const struct choice *choice, char *o
 		snprintf(why, sizeof why, "That is not %s",
 			 gain > RECOMMEND_MARGIN ? "better beyond the spread of the rounds"
 						 : "enough to remember a setting for");
-	if (choice->rounds < 2)
+	if (choice->rounds < RECOMMEND_ROUNDS)
 		snprintf(out, size,
-			 "Measured once only: no setting is distinguishable from %s then.", base);
+			 "It takes %d rounds and more to tell a setting from %s; these are %u.",
+			 RECOMMEND_ROUNDS, base, choice->rounds);
 	else if (choice->best == choice->chosen && choice->chosen == choice->base)
 		snprintf(out, size, "No other setting has a higher score in %u rounds.",
 			 choice->rounds);

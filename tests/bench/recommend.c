@@ -68,6 +68,17 @@ START_TEST(gain_of_most_rounds_only_is_not)
 }
 END_TEST
 
+START_TEST(gain_of_a_few_rounds_is_not)
+{
+	const double faster[] = {1.50, 1.50, 1.50, 1.50};
+	for (size_t rounds = 1; rounds <= 4; rounds++) {
+		struct recommend_option options[] = {{ones, ones, rounds, 0},
+						     {faster, ones, rounds, 1}};
+		ck_assert_uint_eq(recommend_choose(options, 2, 0).chosen, rounds < 4 ? 0 : 1);
+	}
+}
+END_TEST
+
 START_TEST(gain_below_the_margin_is_not)
 {
 	const double steady[] = {1.02, 1.02, 1.02, 1.02, 1.02};
@@ -150,6 +161,7 @@ static Suite *make(void)
 	support_add(s, gain_within_the_spread_is_not);
 	support_add(s, gain_within_the_noise_is_not);
 	support_add(s, gain_of_most_rounds_only_is_not);
+	support_add(s, gain_of_a_few_rounds_is_not);
 	support_add(s, gain_below_the_margin_is_not);
 	support_add(s, speed_is_not_bought_with_any_memory);
 	support_add(s, one_round_tells_nothing_apart);

@@ -392,9 +392,9 @@ expect 'compare: bytes beyond the payload, of every engine' extra_per_string
 known() { # FACTOR OPTION...
 	factor=$1
 	shift
-	two="bench/cistern-sweep --count 2000 --rounds 2 --pass-ms 1 --threads 1 --shards 1,64 --slab-size 64K --recommend"
+	few="bench/cistern-sweep --count 2000 --rounds 4 --pass-ms 1 --threads 1 --shards 1,64 --slab-size 64K --recommend"
 	rm -f "$scratch/known"
-	run $two --resume "$scratch/known" "$@"
+	run $few --resume "$scratch/known" "$@"
 	awk -F , -v OFS=, -v factor="$factor" '
 		/^round,/ { for (i = 1; i <= NF; i++) at[$i] = i }
 		/^[0-9]/ {
@@ -404,7 +404,7 @@ known() { # FACTOR OPTION...
 			$at["added_rss"] = 1000000
 		}
 		{ print }' "$scratch/known" >"$scratch/changed"
-	run $two --resume "$scratch/changed" "$@"
+	run $few --resume "$scratch/changed" "$@"
 	sed '/^# Recommended/,$!d' "$scratch/out" | grep '^CISTERN_' | tr '\n' ' '
 	sed -n 's/^\(# Nothing .*to set\): .*/\1/p' "$scratch/out"
 }
