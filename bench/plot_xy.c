@@ -77,7 +77,9 @@ static void ticks_at_values(FILE *f, const struct plot_xy *plot)
 static void series(FILE *f, const struct plot_series *s, size_t index)
 {
 	static const unsigned points[] = {7, 5, 9, 11, 13, 6, 4, 8};
-	unsigned point = points[s->color % (sizeof points / sizeof *points)];
+	/* Where colours begin again, points do not. */
+	unsigned again = s->color / (PLOT_COLORS - PLOT_SERIES);
+	unsigned point = points[(s->color + again) % (sizeof points / sizeof *points)];
 	fprintf(f, "%s$data index %zu using %s with ", index ? ", " : "", index,
 		s->low ? "1:2:3:4" : "1:2");
 	switch (s->style) {
@@ -202,11 +204,12 @@ static void labels(FILE *f, const struct plot_xy *plot, const struct script_area
 
 static void data(FILE *f, const struct plot_xy *plot)
 {
+	double last = (double)plot->nseries - 1, step = fmin(0.06, last > 0 ? 0.24 / last : 0);
 	fputs("$data << END\n", f);
 	for (size_t s = 0; s < plot->nseries; s++) {
 		const struct plot_series *one = &plot->series[s];
 		/* Beside each other, so that no bar hides another one. */
-		double aside = ((double)s - ((double)plot->nseries - 1) / 2) * 0.06;
+		double aside = ((double)s - last / 2) * step;
 		for (size_t i = 0; i < one->n; i++)
 			fprintf(f, "%.8g %.6g %.6g %.6g\n",
 				plot->ticks_at_values ? one->x[i] * exp2(aside) : one->x[i],

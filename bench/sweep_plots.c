@@ -103,27 +103,42 @@ static void fill_line(const struct drawing *d, size_t setting, unsigned measure,
 	}
 }
 
-static void draw_threads(struct drawing *d, unsigned measure)
+/* The defaults of each engine, in the order and so in the colours that the engines have at the
+ * front, then their other locks. */
+static size_t lines_of(const struct drawing *d, unsigned measure, struct line lines[LINES])
 {
 	const struct plan *plan = d->r->plan;
-	size_t lock = axis_named("lock"), n = 0;
+	size_t lock = axis_named("lock"), n = 0, engines = 0;
+	while (engine_at(engines))
+		engines++;
+	for (size_t e = 0; e < 2 * engines; e++)
+		for (size_t s = 0; s < plan->nsettings && n < LINES; s++) {
+			const struct plan_point *like = plan->settings[s].like;
+			struct line *line = &lines[n];
+			if (like->engine != engine_at(e % engines) ||
+			    plan->settings[s].is_default != (e < engines) ||
+			    !default_but_lock(plan, s, lock))
+				continue;
+			memset(line, 0, sizeof *line);
+			fill_line(d, s, measure, line);
+			if (line->n < 2)
+				continue;
+			snprintf(line->name, sizeof line->name, "%.30s%s%.20s", like->engine->name,
+				 *like->at[lock] ? ", " : "", like->at[lock]);
+			n++;
+		}
+	return n;
+}
+
+static void draw_threads(struct drawing *d, unsigned measure)
+{
 	struct line *lines = drawing_room(LINES, sizeof *lines);
 	struct plot_series series[LINES];
-	for (size_t s = 0; s < plan->nsettings && n < LINES; s++) {
-		const struct plan_point *like = plan->settings[s].like;
-		struct line *line = &lines[n];
-		if (!default_but_lock(plan, s, lock))
-			continue;
-		memset(line, 0, sizeof *line);
-		fill_line(d, s, measure, line);
-		if (line->n < 2)
-			continue;
-		snprintf(line->name, sizeof line->name, "%.30s%s%.20s", like->engine->name,
-			 *like->at[lock] ? ", " : "", like->at[lock]);
-		series[n] = (struct plot_series){line->name, PLOT_LINES, (unsigned)n, line->n,
-						 line->x,    line->y,    line->low,   line->high};
-		n++;
-	}
+	size_t n = lines_of(d, measure, lines);
+	for (size_t i = 0; i < n; i++)
+		series[i] =
+		    (struct plot_series){lines[i].name, PLOT_LINES, (unsigned)i,  lines[i].n,
+					 lines[i].x,    lines[i].y, lines[i].low, lines[i].high};
 	if (n > 0) {
 		struct picture *picture = drawing_picture(d->pictures, PICTURE_THREADS);
 		struct page_picture *part = drawing_part(picture);
