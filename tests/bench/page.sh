@@ -4,6 +4,7 @@
 # screenshots stay in tests/bench of the build folder: page-light.png and so on, to look at.
 # shellcheck source=tests/policy/tap.sh
 . "${srcdir:-.}/tests/policy/tap.sh"
+not_under_tsan 'the page of a sweep'
 
 page=$scratch/report/index.html
 # A name that would break a page that escapes too little, and a shell that quotes too little.

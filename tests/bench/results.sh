@@ -4,6 +4,7 @@
 # shellcheck disable=SC2086,SC2016 # commands with options are kept in variables; programs for awk have fields of their own
 # shellcheck source=tests/policy/tap.sh
 . "${srcdir:-.}/tests/policy/tap.sh"
+not_under_tsan 'what the benches print'
 
 validate=tests/bench/validate
 small='--count 2000 --rounds 1 --pass-ms 1'

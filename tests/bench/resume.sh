@@ -5,6 +5,7 @@
 # shellcheck disable=SC2086 # commands with options are kept in variables
 # shellcheck source=tests/policy/tap.sh
 . "${srcdir:-.}/tests/policy/tap.sh"
+not_under_tsan '--resume'
 
 # Two settings and perhaps the defaults, one thread, two rounds and two more of the best.
 sweep='bench/cistern-sweep --count 2000 --rounds 2 --pass-ms 1 --shards 1,16 --slab-size 4K --threads 1'

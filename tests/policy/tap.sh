@@ -40,6 +40,17 @@ finish() {
 	exit
 }
 
+# Leaves out a suite that starts hundreds of measurements: under ThreadSanitizer each takes a second, while it forks
+# and clears its shadow of the interner's ranges. What they run is in the suites in C as well, threads and all.
+not_under_tsan() {
+	case ${TEST_INSTRUMENT:-} in
+	*thread*)
+		skip "$1" 'a second for each measurement under ThreadSanitizer'
+		finish
+		;;
+	esac
+}
+
 # Lines that are in one sorted list only, named after the list that has them.
 differences() {
 	comm -23 "$1" "$2" | sed "s|\$| is in $3 but not in $4|"
