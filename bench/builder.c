@@ -181,17 +181,15 @@ static size_t first_of_part(size_t w)
 static void print_row(struct report *r, const struct trial *t, const struct trial_outcome *rounds,
 		      unsigned n, size_t w)
 {
-	double *own = calloc(2 * n, sizeof *own), *ratio = own + n;
+	double *own = calloc(2 * n, sizeof *own), *first = own + n;
 	if (!own)
 		cli_fail("out of memory");
-	bool paired = !t->only;
 	for (unsigned i = 0; i < n; i++) {
-		double first = rounds[i].of[first_of_part(w)].ns;
 		own[i] = rounds[i].of[w].ns;
-		paired = paired && first > 0;
-		ratio[i] = paired ? own[i] / first : 0;
+		first[i] = rounds[i].of[first_of_part(w)].ns;
 	}
-	struct harness_spread ns = harness_spread_of(own, n), d = harness_spread_of(ratio, n);
+	struct harness_pair ns = harness_pair_of(own, t->only ? NULL : first, n);
+	free(own);
 	const struct trial_figures *figures = &rounds[0].of[w];
 	struct report_value row[] = {
 	    {.text = ways_part_name(way_at(w)->part)},
@@ -199,20 +197,19 @@ static void print_row(struct report *r, const struct trial *t, const struct tria
 	    {.text = t->length->name},
 	    {.number = rounds[0].bytes},
 	    {.text = way_at(w)->name},
-	    {.number = ns.median},
-	    {.number = ns.q1},
-	    {.number = ns.q3},
+	    {.number = ns.own.median},
+	    {.number = ns.own.q1},
+	    {.number = ns.own.q3},
 	    {.number = figures->allocations, .missing = !rounds[0].counted},
 	    {.number = figures->allocated, .missing = !rounds[0].counted},
-	    {.number = d.median, .missing = !paired},
-	    {.number = d.q1, .missing = !paired},
-	    {.number = d.q3, .missing = !paired},
+	    {.number = ns.ratio.median, .missing = !ns.paired},
+	    {.number = ns.ratio.q1, .missing = !ns.paired},
+	    {.number = ns.ratio.q3, .missing = !ns.paired},
 	    {.count = n},
 	};
 	_Static_assert(sizeof row / sizeof *row == sizeof columns / sizeof *columns,
 		       "a value for each column");
 	report_row(r, row);
-	free(own);
 }
 
 /* Runs the rounds of one case; outcomes has room for one each. */

@@ -345,6 +345,13 @@ void cli_help_common(FILE *f)
 	cli_help_output(f);
 }
 
+void cli_help_engines(FILE *f)
+{
+	fputs("\nEngines of this build:\n", f);
+	for (size_t i = 0; engine_at(i); i++)
+		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+}
+
 void cli_help_knobs(FILE *f)
 {
 	fputs("\nKnobs of cistern for --set, each also an environment variable CISTERN_<KEY> of "

@@ -128,6 +128,7 @@ void cli_common_rest(struct cli_common *common, int argc, char **argv);
 void cli_help_common(FILE *f); /* both of */
 void cli_help_corpus(FILE *f);
 void cli_help_output(FILE *f);
+void cli_help_engines(FILE *f);
 void cli_help_knobs(FILE *f);
 
 void cli_end(struct cli_common *common);

@@ -125,23 +125,19 @@ static void help(FILE *f)
 		"  --pass-ms N          how long each kind of look-up is repeated in each process "
 		"(50)\n"
 		"  --build-batch        build through the batch call, where an engine has one\n"
-		"  --quick              one round over few strings: a check that all works\n"
-		"\nEngines of this build:\n",
+		"  --quick              one round over few strings: a check that all works\n",
 		cli_program);
-	for (size_t i = 0; engine_at(i); i++)
-		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_engines(f);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
 
 static void parse(struct compare *c, int argc, char **argv)
 {
-	enum { VARIANT = CLI_OWN, ENGINES, BASELINE, THREADS, ROUNDS, PASS, BATCH, QUICK };
+	enum { THREADS = CONTENDER_OWN, ROUNDS, PASS, BATCH, QUICK };
 	static const struct option options[] = {
 	    CLI_COMMON_OPTIONS,
-	    {"variant", required_argument, NULL, VARIANT},
-	    {"engines", required_argument, NULL, ENGINES},
-	    {"baseline", required_argument, NULL, BASELINE},
+	    CONTENDER_OPTIONS,
 	    {"threads", required_argument, NULL, THREADS},
 	    {"rounds", required_argument, NULL, ROUNDS},
 	    {"pass-ms", required_argument, NULL, PASS},
@@ -149,27 +145,18 @@ static void parse(struct compare *c, int argc, char **argv)
 	    {"quick", no_argument, NULL, QUICK},
 	    {NULL, 0, NULL, 0},
 	};
-	const char *engines = NULL, *baseline = NULL, *threads = cli_usual_threads();
-	/* --set applies to all variants, so that they wait until all of the line is read. */
-	const char **variants = calloc((size_t)argc, sizeof *variants);
-	size_t nvariants = 0;
+	struct contender_request request = {0};
+	const char *threads = cli_usual_threads();
 	bool quick = false;
 	int option;
-	if (!variants)
-		cli_fail("out of memory");
 
 	cli_start(&c->common, argv[0]);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
-		if (cli_common_option(&c->common, option, argv, help))
+		if (cli_common_option(&c->common, option, argv, help) ||
+		    contender_option(&request, option))
 			continue;
-		if (option == VARIANT)
-			variants[nvariants++] = optarg;
-		else if (option == ENGINES)
-			engines = optarg;
-		else if (option == BASELINE)
-			baseline = optarg;
-		else if (option == THREADS)
+		if (option == THREADS)
 			threads = optarg;
 		else if (option == ROUNDS)
 			c->rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 1000);
@@ -186,13 +173,13 @@ static void parse(struct compare *c, int argc, char **argv)
 	if (quick && !c->common.corpus.count)
 		c->common.corpus.count = 20000;
 
-	if (nvariants == 0)
+	if (request.nvariants == 0)
 		contender_add(&c->who, &c->common, &engine_cistern, "cistern");
-	for (size_t i = 0; i < nvariants; i++)
-		contender_add_variant(&c->who, &c->common, variants[i]);
-	free(variants);
-	contender_add_engines(&c->who, &c->common, engines);
-	c->baseline = contender_baseline(&c->who, baseline);
+	for (size_t i = 0; i < request.nvariants; i++)
+		contender_add_variant(&c->who, &c->common, request.variants[i]);
+	free(request.variants);
+	contender_add_engines(&c->who, &c->common, request.engines);
+	c->baseline = contender_baseline(&c->who, request.baseline, "stringmap");
 	c->threads = cli_list_parse("--threads", threads);
 	for (size_t i = 0; i < c->threads.n; i++)
 		threads_at(c, i);
@@ -225,9 +212,7 @@ static bool run(struct compare *c)
 	for (unsigned round = 0; round < c->rounds; round++) {
 		for (size_t t = 0; t < c->threads.n; t++) {
 			for (size_t i = 0; i < c->who.n; i++) {
-				/* Who comes first may find a colder or a quieter machine. */
-				size_t contender = round % 2 ? c->who.n - 1 - i : i;
-				if (!run_one(c, t, contender, round)) {
+				if (!run_one(c, t, harness_in_turn(i, c->who.n, round), round)) {
 					harness_progress_end(&progress);
 					return false;
 				}
@@ -250,49 +235,28 @@ static const struct report_column columns[] = {
 };
 
 /* What one contender reached in one measure, and over the baseline in the same rounds. */
-struct cell {
-	struct harness_spread own, base, ratio;
-	bool filled, paired; /* not: the engine cannot; there is nothing to divide by */
-};
-
-static struct cell cell_of(const struct compare *c, size_t t, size_t i, size_t m)
+static struct harness_pair cell_of(const struct compare *c, size_t t, size_t i, size_t m)
 {
-	double *series = calloc(3 * c->rounds, sizeof *series);
-	if (!series)
-		cli_fail("out of memory");
-	double *own = series, *base = own + c->rounds, *ratio = base + c->rounds;
-	struct cell cell = {.filled = true, .paired = c->baseline < c->who.n};
-
-	memcpy(own, value_at(c, t, i, m), c->rounds * sizeof *own);
-	if (cell.paired)
-		memcpy(base, value_at(c, t, c->baseline, m), c->rounds * sizeof *base);
-	for (unsigned k = 0; k < c->rounds; k++) {
-		cell.filled &= !isnan(own[k]);
-		cell.paired &= base[k] > 0;
-		ratio[k] = cell.paired ? own[k] / base[k] : 0;
-	}
-	cell.paired &= cell.filled;
-	cell.own = harness_spread_of(own, c->rounds);
-	cell.base = harness_spread_of(base, c->rounds);
-	cell.ratio = harness_spread_of(ratio, c->rounds);
-	free(series);
-	return cell;
+	const double *base = c->baseline < c->who.n ? value_at(c, t, c->baseline, m) : NULL;
+	return harness_pair_of(value_at(c, t, i, m), base, c->rounds);
 }
 
 static void print_row(struct report *r, const struct compare *c, size_t t, size_t i, size_t m)
 {
-	struct cell cell = cell_of(c, t, i, m);
+	struct harness_pair cell = cell_of(c, t, i, m), base = {.known = false};
 	char hash[20];
+	if (cell.paired)
+		base = cell_of(c, t, c->baseline, m);
 	snprintf(hash, sizeof hash, "%016" PRIx64, c->corpus.hash);
 	struct report_value row[] = {
 	    {.count = threads_at(c, t)},
 	    {.text = measures[m].name},
 	    {.text = c->who.items[i].label},
 	    {.text = measures[m].unit},
-	    {.number = cell.own.median, .missing = !cell.filled},
-	    {.number = cell.own.q1, .missing = !cell.filled},
-	    {.number = cell.own.q3, .missing = !cell.filled},
-	    {.number = cell.base.median, .missing = !cell.paired},
+	    {.number = cell.own.median, .missing = !cell.known},
+	    {.number = cell.own.q1, .missing = !cell.known},
+	    {.number = cell.own.q3, .missing = !cell.known},
+	    {.number = base.own.median, .missing = !cell.paired},
 	    {.number = cell.ratio.median, .missing = !cell.paired},
 	    {.number = cell.ratio.q1, .missing = !cell.paired},
 	    {.number = cell.ratio.q3, .missing = !cell.paired},
@@ -304,7 +268,7 @@ static void print_row(struct report *r, const struct compare *c, size_t t, size_
 	report_row(r, row);
 }
 
-static bool ahead(const struct cell *a, const struct cell *b, size_t m)
+static bool ahead(const struct harness_pair *a, const struct harness_pair *b, size_t m)
 {
 	return measures[m].more_is_better ? a->ratio.median > b->ratio.median
 					  : a->ratio.median < b->ratio.median;
@@ -315,9 +279,9 @@ static bool ahead(const struct cell *a, const struct cell *b, size_t m)
 static void print_behind(struct report *r, const struct compare *c, size_t t, size_t m)
 {
 	const struct contender *best = NULL;
-	struct cell other = {.paired = false};
+	struct harness_pair other = {.paired = false};
 	for (size_t i = 0; i < c->who.n; i++) {
-		struct cell cell = cell_of(c, t, i, m);
+		struct harness_pair cell = cell_of(c, t, i, m);
 		if (c->who.items[i].engine == &engine_cistern || !cell.paired ||
 		    (best && !ahead(&cell, &other, m)))
 			continue;
@@ -325,7 +289,7 @@ static void print_behind(struct report *r, const struct compare *c, size_t t, si
 		other = cell;
 	}
 	for (size_t i = 0; i < c->who.n && best; i++) {
-		struct cell cell = cell_of(c, t, i, m);
+		struct harness_pair cell = cell_of(c, t, i, m);
 		if (c->who.items[i].engine != &engine_cistern || !cell.paired ||
 		    !ahead(&other, &cell, m))
 			continue;
@@ -347,10 +311,7 @@ int main(int argc, char **argv)
 	/* Not before: a corpus that cannot be read is one line about the corpus, and nothing else.
 	 */
 	if (c.baseline == c.who.n)
-		cli_warn("no ratios: %s",
-			 engine_named("stringmap")
-			     ? "stringmap does not take part"
-			     : "this build has no stringmap (install llvm-19-dev)");
+		cli_warn("no ratios: neither stringmap nor conststring takes part");
 	c.values = calloc(c.threads.n * c.who.n * MEASURES * c.rounds, sizeof *c.values);
 	if (!c.values)
 		cli_fail("out of memory");

@@ -5,6 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool contender_option(struct contender_request *request, int option)
+{
+	switch (option) {
+	case CONTENDER_VARIANT:
+		request->variants = realloc(request->variants,
+					    (request->nvariants + 1) * sizeof *request->variants);
+		if (!request->variants)
+			cli_fail("out of memory");
+		request->variants[request->nvariants++] = optarg;
+		return true;
+	case CONTENDER_ENGINES:
+		request->engines = optarg;
+		return true;
+	case CONTENDER_BASELINE:
+		request->baseline = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
 struct contender *contender_add(struct contender_list *list, const struct cli_common *common,
 				const struct engine *engine, const char *label)
 {
@@ -63,12 +84,14 @@ static size_t position(const struct contender_list *list, const char *name)
 	return i;
 }
 
-size_t contender_baseline(const struct contender_list *list, const char *name)
+size_t contender_baseline(const struct contender_list *list, const char *name, const char *usual)
 {
-	size_t i = position(list, name ? name : "stringmap");
+	size_t i = position(list, name ? name : usual);
 	if (i == list->n && name)
 		cli_usage("--baseline: '%.80s' does not take part", name);
-	return i < list->n ? i : position(list, "conststring");
+	if (i < list->n)
+		return i;
+	return position(list, strcmp(usual, "stringmap") == 0 ? "conststring" : "stringmap");
 }
 
 void contender_facts(struct report *r, const struct contender_list *list)

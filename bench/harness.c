@@ -338,6 +338,30 @@ struct harness_spread harness_spread_of(double *values, size_t n)
 				       quantile(values, n, 0.75)};
 }
 
+struct harness_pair harness_pair_of(const double *own, const double *base, size_t n)
+{
+	double *values = malloc(2 * n * sizeof *values), *ratios = values + n;
+	struct harness_pair pair = {.known = true, .paired = base != NULL};
+	if (!values)
+		cli_fail("out of memory");
+	for (size_t i = 0; i < n; i++) {
+		pair.known &= !isnan(own[i]);
+		/* nothing can be said over nothing */
+		pair.paired = pair.paired && pair.known && base[i] > 0;
+		values[i] = own[i];
+		ratios[i] = pair.paired ? own[i] / base[i] : 0;
+	}
+	pair.own = harness_spread_of(values, n);
+	pair.ratio = harness_spread_of(ratios, n);
+	free(values);
+	return pair;
+}
+
+size_t harness_in_turn(size_t i, size_t n, unsigned round)
+{
+	return round % 2 ? n - 1 - i : i;
+}
+
 double harness_deviation(const double *values, size_t n)
 {
 	double sum = 0, squares = 0;

@@ -86,6 +86,19 @@ struct harness_spread {
 };
 struct harness_spread harness_spread_of(double *values, size_t n);
 
+/* A series, and what it is of another one in the same rounds. known: it has no NaN; paired: so that
+ * there is a ratio in each round, since the other is above 0 in all of them. base: NULL for none.
+ */
+struct harness_pair {
+	struct harness_spread own, ratio;
+	bool known, paired;
+};
+struct harness_pair harness_pair_of(const double *own, const double *base, size_t n);
+
+/* Who is i-th of n in a round. Who comes first may find a colder or a quieter machine, so every
+ * other round goes backwards. */
+size_t harness_in_turn(size_t i, size_t n, unsigned round);
+
 /* Standard deviation of a sample; 0 for a single value. */
 double harness_deviation(const double *values, size_t n);
 

@@ -73,11 +73,9 @@ static void help(FILE *f)
 	    "  --rounds N           rounds, at best an odd number (5)\n"
 	    "  --histogram FILE     the histograms over all rounds, as CSV\n"
 	    "  --quick              one round over few strings: a check that all works\n"
-	    "  --full               15 rounds\n"
-	    "\nEngines of this build:\n",
+	    "  --full               15 rounds\n",
 	    cli_program);
-	for (size_t i = 0; engine_at(i); i++)
-		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_engines(f);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
@@ -98,22 +96,12 @@ static void choose_cases(struct latency *l, const char *list)
 	cli_list_free(&names);
 }
 
-static void find_baseline(struct latency *l, const char *name)
-{
-	for (size_t i = 0; !name && i < l->contenders.n; i++)
-		if (strcmp(l->contenders.items[i].engine->name, "conststring") == 0)
-			name = "conststring";
-	l->baseline = contender_baseline(&l->contenders, name);
-}
-
 static void parse(struct latency *l, int argc, char **argv)
 {
-	enum { VARIANT = CLI_OWN, ENGINES, BASELINE, CASES, ROUNDS, HISTOGRAM, QUICK, FULL };
+	enum { CASES = CONTENDER_OWN, ROUNDS, HISTOGRAM, QUICK, FULL };
 	static const struct option options[] = {
 	    CLI_COMMON_OPTIONS,
-	    {"variant", required_argument, NULL, VARIANT},
-	    {"engines", required_argument, NULL, ENGINES},
-	    {"baseline", required_argument, NULL, BASELINE},
+	    CONTENDER_OPTIONS,
 	    {"cases", required_argument, NULL, CASES},
 	    {"rounds", required_argument, NULL, ROUNDS},
 	    {"histogram", required_argument, NULL, HISTOGRAM},
@@ -121,27 +109,18 @@ static void parse(struct latency *l, int argc, char **argv)
 	    {"full", no_argument, NULL, FULL},
 	    {NULL, 0, NULL, 0},
 	};
-	const char *engines = NULL, *baseline = NULL, *cases = "insert,insert-shared,hit,hot";
-	/* --set applies to all variants, so that they wait until all of the line is read. */
-	const char **variants = calloc((size_t)argc, sizeof *variants);
-	size_t nvariants = 0;
+	struct contender_request request = {0};
+	const char *cases = "insert,insert-shared,hit,hot";
 	bool quick = false, full = false;
 	int option;
-	if (!variants)
-		cli_fail("out of memory");
 
 	cli_start(&l->common, argv[0]);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
-		if (cli_common_option(&l->common, option, argv, help))
+		if (cli_common_option(&l->common, option, argv, help) ||
+		    contender_option(&request, option))
 			continue;
-		if (option == VARIANT)
-			variants[nvariants++] = optarg;
-		else if (option == ENGINES)
-			engines = optarg;
-		else if (option == BASELINE)
-			baseline = optarg;
-		else if (option == CASES)
+		if (option == CASES)
 			cases = optarg;
 		else if (option == ROUNDS)
 			l->rounds = (unsigned)cli_number_option("--rounds", optarg, 1, 1000);
@@ -165,15 +144,15 @@ static void parse(struct latency *l, int argc, char **argv)
 	l->common.corpus.distinct_random = true;
 
 	choose_cases(l, cases);
-	if (nvariants == 0) {
+	if (request.nvariants == 0) {
 		contender_add_variant(&l->contenders, &l->common, "lock=mutex");
 		contender_add_variant(&l->contenders, &l->common, "lock=spin");
 	}
-	for (size_t i = 0; i < nvariants; i++)
-		contender_add_variant(&l->contenders, &l->common, variants[i]);
-	free(variants);
-	contender_add_engines(&l->contenders, &l->common, engines);
-	find_baseline(l, baseline);
+	for (size_t i = 0; i < request.nvariants; i++)
+		contender_add_variant(&l->contenders, &l->common, request.variants[i]);
+	free(request.variants);
+	contender_add_engines(&l->contenders, &l->common, request.engines);
+	l->baseline = contender_baseline(&l->contenders, request.baseline, "conststring");
 }
 
 /* ---- running */
@@ -214,8 +193,7 @@ static bool run(struct latency *l)
 	for (unsigned round = 0; round < l->rounds; round++) {
 		for (size_t k = 0; k < CALLS_CASES; k++) {
 			for (size_t i = 0; i < n && l->chosen[k]; i++) {
-				/* Who comes first may find a colder or a quieter machine. */
-				size_t contender = round % 2 ? n - 1 - i : i;
+				size_t contender = harness_in_turn(i, n, round);
 				if (!run_one(l, contender, (enum calls_case)k, round)) {
 					harness_progress_end(&progress);
 					return false;
@@ -263,9 +241,8 @@ static void make_columns(void)
 }
 
 /* Three cells: median and quartiles. */
-static void add_spread(struct report_value *row, size_t *at, double *values, size_t n, bool missing)
+static void add_spread(struct report_value *row, size_t *at, struct harness_spread s, bool missing)
 {
-	struct harness_spread s = harness_spread_of(values, n);
 	row[(*at)++] = (struct report_value){.number = s.median, .missing = missing};
 	row[(*at)++] = (struct report_value){.number = s.q1, .missing = missing};
 	row[(*at)++] = (struct report_value){.number = s.q3, .missing = missing};
@@ -276,32 +253,24 @@ static void print_row(struct report *r, const struct latency *l, size_t which, s
 	struct report_value row[COLUMNS_MAX];
 	size_t at = 0;
 	char hash[20];
-	double *own = calloc(2 * l->rounds, sizeof *own), *ratio = own + l->rounds;
-	if (!own)
-		cli_fail("out of memory");
 	snprintf(hash, sizeof hash, "%016" PRIx64, l->corpus.hash);
 	const struct sum *sum = &l->sums[contender * CALLS_CASES + which];
 	row[at++] = (struct report_value){.text = calls_names[which]};
 	row[at++] = (struct report_value){.text = l->contenders.items[contender].label};
 	row[at++] = (struct report_value){.count = sum->calls.total / l->rounds};
 	for (size_t m = 0; m < LATENCY_FIGURES; m++) {
-		const double *values = value_at(l, contender, which, m);
-		bool paired = l->baseline < l->contenders.n;
-		for (unsigned k = 0; k < l->rounds; k++) {
-			double other = paired ? value_at(l, l->baseline, which, m)[k] : 0;
-			own[k] = values[k];
-			paired = other > 0; /* nothing can be said over nothing */
-			ratio[k] = paired ? values[k] / other : 0;
-		}
-		bool missing = latency_figures[m].how & FIGURE_OPTIONAL && values[0] <= 0;
-		add_spread(row, &at, own, l->rounds, missing);
+		const double *own = value_at(l, contender, which, m), *base = NULL;
+		if (l->baseline < l->contenders.n)
+			base = value_at(l, l->baseline, which, m);
+		struct harness_pair pair = harness_pair_of(own, base, l->rounds);
+		bool missing = latency_figures[m].how & FIGURE_OPTIONAL && own[0] <= 0;
+		add_spread(row, &at, pair.own, missing);
 		if (latency_figures[m].how & FIGURE_RATIO)
-			add_spread(row, &at, ratio, l->rounds, missing || !paired);
+			add_spread(row, &at, pair.ratio, missing || !pair.paired);
 	}
 	row[at++] = (struct report_value){.count = l->rounds};
 	row[at++] = (struct report_value){.text = hash};
 	report_row(r, row);
-	free(own);
 }
 
 static bool measured(const struct latency *l, size_t which)

@@ -135,7 +135,8 @@ static void help(FILE *f)
 		"objects it\n"
 		"                       runs with)\n"
 		"\nHow:\n"
-		"  --engines LIST       engines beside cistern, or none (conststring, or else stringmap)\n"
+		"  --engines LIST       engines beside cistern, or none (conststring, or else "
+		"stringmap)\n"
 		"  --slab-size LIST     slab sizes of the engines that have the knob (4K,64K,1M)\n"
 		"  --baseline ENGINE    what ratios are taken over, with its first slab size (the "
 		"first\n"
@@ -143,11 +144,9 @@ static void help(FILE *f)
 		"  --threads LIST       (1, 2 and the number of processors)\n"
 		"  --rounds N           rounds, at best an odd number (5)\n"
 		"  --quick              one round, two slab sizes: a check that all works\n"
-		"  --full               15 rounds\n"
-		"\nEngines of this build:\n",
+		"  --full               15 rounds\n",
 		cli_program);
-	for (size_t i = 0; engine_at(i); i++)
-		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_engines(f);
 	cli_help_output(f);
 	cli_help_knobs(f);
 }
@@ -191,7 +190,7 @@ static void find_baseline(struct loader *l, const char *name)
 	for (size_t i = 1; !name && i < l->who.n; i++)
 		if (l->who.items[i].engine != &engine_cistern)
 			name = l->who.items[i].engine->name;
-	l->baseline = contender_baseline(&l->who, name);
+	l->baseline = contender_baseline(&l->who, name, "conststring");
 }
 
 static void parse(struct loader *l, int argc, char **argv)
@@ -294,9 +293,7 @@ static bool run(struct loader *l)
 	for (unsigned round = 0; round < l->rounds; round++) {
 		for (size_t t = 0; t < l->threads.n; t++) {
 			for (size_t i = 0; i < l->who.n; i++) {
-				/* Who comes first may find a colder or a quieter machine. */
-				size_t contender = round % 2 ? l->who.n - 1 - i : i;
-				if (!run_one(l, t, contender, round)) {
+				if (!run_one(l, t, harness_in_turn(i, l->who.n, round), round)) {
 					harness_progress_end(&progress);
 					return false;
 				}
@@ -326,47 +323,41 @@ static const struct report_column columns[] = {
 
 static void print_row(struct report *r, const struct loader *l, size_t t, size_t i)
 {
-	struct harness_spread s[MEASURES], ratio = {0, 0, 0};
-	double *series = calloc(l->rounds, sizeof *series);
-	bool paired = i && l->baseline < l->who.n;
+	struct harness_pair of[MEASURES];
 	char hash[20];
-	if (!series)
-		cli_fail("out of memory");
 	snprintf(hash, sizeof hash, "%016" PRIx64, l->corpus.hash);
-	for (unsigned k = 0; k < l->rounds && paired; k++)
-		series[k] = value_at(l, t, i, TIME)[k] / value_at(l, t, l->baseline, TIME)[k];
-	if (paired)
-		ratio = harness_spread_of(series, l->rounds);
 	for (int m = 0; m < MEASURES; m++) {
-		memcpy(series, value_at(l, t, i, (enum measure)m), l->rounds * sizeof *series);
-		s[m] = harness_spread_of(series, l->rounds);
+		bool paired = i && l->baseline < l->who.n;
+		of[m] = harness_pair_of(
+		    value_at(l, t, i, (enum measure)m),
+		    paired ? value_at(l, t, l->baseline, (enum measure)m) : NULL, l->rounds);
 	}
+	const struct harness_pair *time = &of[TIME];
 	struct report_value row[] = {
 	    {.count = threads_at(l, t)},
 	    {.text = l->who.items[i].label},
-	    {.number = s[TIME].median},
-	    {.number = s[TIME].q1},
-	    {.number = s[TIME].q3},
-	    {.number = ratio.median, .missing = !paired},
-	    {.number = ratio.q1, .missing = !paired},
-	    {.number = ratio.q3, .missing = !paired},
-	    {.number = s[INTERNING].median, .missing = i == 0},
-	    {.number = s[SHARE].median, .missing = i == 0},
-	    {.number = s[SHARE].q1, .missing = i == 0},
-	    {.number = s[SHARE].q3, .missing = i == 0},
-	    {.number = s[MEMORY].median, .missing = i == 0},
-	    {.number = s[MEMORY].q1, .missing = i == 0},
-	    {.number = s[MEMORY].q3, .missing = i == 0},
-	    {.number = s[OPEN].median},
-	    {.number = s[READ].median},
-	    {.number = s[FINISH].median},
+	    {.number = time->own.median},
+	    {.number = time->own.q1},
+	    {.number = time->own.q3},
+	    {.number = time->ratio.median, .missing = !time->paired},
+	    {.number = time->ratio.q1, .missing = !time->paired},
+	    {.number = time->ratio.q3, .missing = !time->paired},
+	    {.number = of[INTERNING].own.median, .missing = i == 0},
+	    {.number = of[SHARE].own.median, .missing = i == 0},
+	    {.number = of[SHARE].own.q1, .missing = i == 0},
+	    {.number = of[SHARE].own.q3, .missing = i == 0},
+	    {.number = of[MEMORY].own.median, .missing = i == 0},
+	    {.number = of[MEMORY].own.q1, .missing = i == 0},
+	    {.number = of[MEMORY].own.q3, .missing = i == 0},
+	    {.number = of[OPEN].own.median},
+	    {.number = of[READ].own.median},
+	    {.number = of[FINISH].own.median},
 	    {.count = l->rounds},
 	    {.text = hash},
 	};
 	_Static_assert(sizeof row / sizeof *row == sizeof columns / sizeof *columns,
 		       "a value for each column");
 	report_row(r, row);
-	free(series);
 }
 
 static void report(const struct loader *l)

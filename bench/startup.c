@@ -82,11 +82,9 @@ static void help(FILE *f)
 	    "  --check              fail where cistern passes its limits: 128 KiB at 16 "
 	    "shards, 256 KiB at\n"
 	    "                       256, 100 microseconds\n"
-	    "  --child ENGINE       internal: be the process that is measured\n"
-	    "\nEngines of this build:\n",
+	    "  --child ENGINE       internal: be the process that is measured\n",
 	    cli_program, STARTUP_STRINGS);
-	for (size_t i = 0; engine_at(i); i++)
-		fprintf(f, "  %-20s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_engines(f);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
@@ -136,40 +134,29 @@ static void add_usual(struct startup *s, const char *shards)
 
 static void parse(struct startup *s, int argc, char **argv)
 {
-	enum { VARIANT = CLI_OWN, SHARDS, ENGINES, BASELINE, PROCESSES, CHECK, CHILD };
+	enum { SHARDS = CONTENDER_OWN, PROCESSES, CHECK, CHILD };
 	static const struct option options[] = {
 	    CLI_COMMON_OPTIONS,
-	    {"variant", required_argument, NULL, VARIANT},
+	    CONTENDER_OPTIONS,
 	    {"shards", required_argument, NULL, SHARDS},
-	    {"engines", required_argument, NULL, ENGINES},
-	    {"baseline", required_argument, NULL, BASELINE},
 	    {"processes", required_argument, NULL, PROCESSES},
 	    {"check", no_argument, NULL, CHECK},
 	    {"child", required_argument, NULL, CHILD},
 	    {NULL, 0, NULL, 0},
 	};
-	const char *shards = NULL, *engines = NULL, *baseline = NULL;
-	/* --set applies to all variants, so that they wait until all of the line is read. */
-	const char **variants = calloc((size_t)argc, sizeof *variants);
-	size_t nvariants = 0;
+	struct contender_request request = {0};
+	const char *shards = NULL;
 	int option;
-	if (!variants)
-		cli_fail("out of memory");
 	cli_start(&s->common, argv[0]);
 	s->processes = 31;
 	s->common.corpus.count = 10 * STARTUP_STRINGS;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, CLI_SHORT, options, NULL)) != -1) {
-		if (cli_common_option(&s->common, option, argv, help))
+		if (cli_common_option(&s->common, option, argv, help) ||
+		    contender_option(&request, option))
 			continue;
-		if (option == VARIANT)
-			variants[nvariants++] = optarg;
-		else if (option == SHARDS)
+		if (option == SHARDS)
 			shards = optarg;
-		else if (option == ENGINES)
-			engines = optarg;
-		else if (option == BASELINE)
-			baseline = optarg;
 		else if (option == PROCESSES)
 			s->processes = (unsigned)cli_number_option("--processes", optarg, 1, 10000);
 		else if (option == CHECK)
@@ -178,13 +165,13 @@ static void parse(struct startup *s, int argc, char **argv)
 			cli_usage("--child is for the bench itself, and the only option then");
 	}
 	cli_common_rest(&s->common, argc, argv);
-	if (nvariants == 0)
+	if (request.nvariants == 0)
 		add_usual(s, shards);
-	for (size_t i = 0; i < nvariants; i++)
-		add_variant(s, variants[i], shards);
-	free(variants);
-	contender_add_engines(&s->who, &s->common, engines);
-	s->baseline = contender_baseline(&s->who, baseline);
+	for (size_t i = 0; i < request.nvariants; i++)
+		add_variant(s, request.variants[i], shards);
+	free(request.variants);
+	contender_add_engines(&s->who, &s->common, request.engines);
+	s->baseline = contender_baseline(&s->who, request.baseline, "stringmap");
 }
 
 /* ---- running */
@@ -226,8 +213,7 @@ static bool run(struct startup *s)
 	harness_progress_start(&progress, "contender", (size_t)s->processes * (s->who.n + 1));
 	for (unsigned round = 0; round < s->processes && good; round++)
 		for (size_t i = 0; i <= s->who.n && good; i++) {
-			/* Who comes first may find a colder or a quieter machine. */
-			good = run_one(s, round, round % 2 ? s->who.n - i : i);
+			good = run_one(s, round, harness_in_turn(i, s->who.n + 1, round));
 			harness_progress_step(&progress);
 		}
 	harness_progress_end(&progress);
@@ -313,14 +299,7 @@ static void print(const struct startup *s)
 	report_corpus(r, &s->corpus);
 	if (!has_knob("background"))
 		report_fact(r, "background help", "none in this library");
-	for (size_t i = 0; i < s->who.n; i++) {
-		const struct contender *c = &s->who.items[i];
-		char knobs[100];
-		snprintf(knobs, sizeof knobs, "knobs of %s", c->label);
-		report_fact(r, c->label, "%s", c->engine->about);
-		if (!c->engine->knobs || *c->engine->knobs)
-			report_knobs(r, knobs, c->engine, &c->config);
-	}
+	contender_facts(r, &s->who);
 	for (int m = 0; m < STARTUP_MEASURES; m++)
 		for (size_t i = 0; i <= s->who.n; i++)
 			if (i < s->who.n || m <= STARTUP_PROCESS_SYSCALLS)

@@ -91,9 +91,7 @@ static void help(FILE *f)
 	    "it\n",
 	    modes[PLAN_STANDARD].rounds, modes[PLAN_FULL].rounds, modes[PLAN_STANDARD].pass_ms,
 	    modes[PLAN_FULL].pass_ms);
-	fputs("\nEngines of this build:\n", f);
-	for (size_t i = 0; engine_at(i); i++)
-		fprintf(f, "  %-23s %s\n", engine_at(i)->name, engine_at(i)->about);
+	cli_help_engines(f);
 	cli_help_common(f);
 	cli_help_knobs(f);
 }
@@ -233,17 +231,11 @@ static bool measure(struct sweep *s, size_t i, unsigned round)
 	return true;
 }
 
-/* Every other round goes backwards, so that no place in a round is anyone's for good. */
-static size_t in_turn(size_t i, size_t n, unsigned round)
-{
-	return round % 2 ? n - 1 - i : i;
-}
-
 static bool run_rounds(struct sweep *s)
 {
 	for (unsigned round = 0; round < s->rounds; round++)
 		for (size_t i = 0; i < s->plan.n; i++)
-			if (!measure(s, in_turn(i, s->plan.n, round), round))
+			if (!measure(s, harness_in_turn(i, s->plan.n, round), round))
 				return false;
 	return true;
 }
@@ -256,8 +248,9 @@ static bool run_again(struct sweep *s)
 	for (unsigned round = s->rounds; round < s->rounds + s->again; round++)
 		for (size_t k = 0; k < n; k++)
 			for (size_t t = 0; t < s->plan.nthreads; t++) {
-				size_t point = plan_point_of(
-				    &s->plan, settings[in_turn(k, n, round)], s->plan.threads[t]);
+				size_t point =
+				    plan_point_of(&s->plan, settings[harness_in_turn(k, n, round)],
+						  s->plan.threads[t]);
 				if (point != SIZE_MAX && !measure(s, point, round))
 					return false;
 			}

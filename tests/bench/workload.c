@@ -4,6 +4,7 @@
  * wrong on demand goes through the measurement that all benches share.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,6 +318,32 @@ START_TEST(spread_is_the_quartiles)
 }
 END_TEST
 
+START_TEST(pairs_are_ratios_within_rounds)
+{
+	const double own[] = {2, 9, 4}, base[] = {1, 3, 4}, zero[] = {1, 0, 4},
+		     hole[] = {2, NAN, 4};
+	struct harness_pair p = harness_pair_of(own, base, 3);
+	ck_assert(p.known && p.paired);
+	/* 2/1, 9/3, 4/4: not the ratio of the medians, which is 4/3 */
+	ck_assert(p.own.median == 4 && p.ratio.median == 2 && p.ratio.q3 == 2.5);
+	ck_assert(own[1] == 9 && base[1] == 3);
+	p = harness_pair_of(own, NULL, 3);
+	ck_assert(p.known && !p.paired && p.own.median == 4);
+	ck_assert(!harness_pair_of(own, zero, 3).paired);
+	p = harness_pair_of(hole, base, 3);
+	ck_assert(!p.known && !p.paired);
+	ck_assert(!harness_pair_of(own, hole, 3).paired);
+}
+END_TEST
+
+START_TEST(turns_go_back_and_forth)
+{
+	for (unsigned round = 0; round < 4; round++)
+		for (size_t i = 0; i < 3; i++)
+			ck_assert_uint_eq(harness_in_turn(i, 3, round), round % 2 ? 2 - i : i);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("bench/workload");
@@ -338,6 +365,8 @@ static Suite *make(void)
 	support_add(s, memory_that_cannot_be_read_is_not_none);
 	support_add(s, engine_that_cannot_be_made_is_noticed);
 	support_add(s, spread_is_the_quartiles);
+	support_add(s, pairs_are_ratios_within_rounds);
+	support_add(s, turns_go_back_and_forth);
 	return s;
 }
 
