@@ -107,10 +107,7 @@ void cli_knob(cistern_config *config, const char *option, const char *key, const
 		return;
 	if (errno == ENOENT)
 		cli_usage("%s: there is no knob called '%.80s' (--help lists them)", option, key);
-	const struct config_knob *knob;
-	for (size_t i = 0; (knob = config_knob_at(i)) != NULL; i++)
-		if (strcmp(knob->key, key) == 0)
-			break;
+	const struct config_knob *knob = config_knob_at(config_knob_named(key));
 	cli_usage("%s: %s does not accept '%.80s'%s%s", option, key, value,
 		  knob ? "; it accepts " : "", knob ? knob->accepts : "");
 }

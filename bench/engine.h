@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cistern.h"
 
@@ -46,7 +47,8 @@ struct engine {
 	void *(*create)(const cistern_config *config);
 	void (*destroy)(void *e);
 
-	/* Interns each string by itself. A NUL stands behind each, as in a corpus. out may be NULL. */
+	/* Interns each string by itself. A NUL stands behind each, as in a corpus. out may be NULL.
+	 */
 	struct engine_sum (*intern)(void *e, const cistern_span *in, size_t n, const char **out);
 	/* Looks each string up by itself, without interning it. NULL where the engine cannot. */
 	struct engine_sum (*find)(void *e, const cistern_span *in, size_t n);
@@ -67,6 +69,14 @@ struct engine {
 
 /* Strings that are handed to a batch call at a time. */
 enum { ENGINE_GROUP = 1024 };
+
+/* An empty answer of stats, of an engine with so many locked parts. */
+static inline void engine_stats_begin(cistern_stats *out, uint64_t shards)
+{
+	memset(out, 0, sizeof *out);
+	out->size = sizeof *out;
+	out->shards = shards;
+}
 
 /* Whether the engine has a use for a knob. */
 bool engine_heeds(const struct engine *engine, const char *key);

@@ -115,9 +115,7 @@ void destroy(void *e)
 void stats(void *engine, cistern_stats *out)
 {
 	const Shards *e = static_cast<Shards *>(engine);
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = e->n;
+	engine_stats_begin(out, e->n);
 	out->control_bytes = sizeof *e + e->n * sizeof(Shard);
 	out->committed_bytes = out->control_bytes;
 	for (size_t i = 0; i < e->n; i++) {

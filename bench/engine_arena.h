@@ -92,7 +92,9 @@ static inline void engine_arena_free(struct engine_arena *a)
 	}
 }
 
-/* An arena for each thread that asks for one. */
+/* An arena for each thread that asks for one, and the block that each takes at a time. */
+enum { ENGINE_ARENAS_BLOCK = 65536 };
+
 struct engine_arenas {
 	pthread_mutex_t lock; /* guards the list */
 	struct engine_arena *list;
@@ -132,15 +134,6 @@ static inline struct engine_arena *engine_arenas_mine(struct engine_arenas *all)
 	engine_arena_owner = all->number;
 	engine_arena_last = a;
 	return a;
-}
-
-/* Bytes in all of them. Nobody allocates meanwhile. */
-static inline uint64_t engine_arenas_bytes(const struct engine_arenas *all)
-{
-	uint64_t bytes = 0;
-	for (const struct engine_arena *a = all->list; a; a = a->next)
-		bytes += a->bytes;
-	return bytes;
 }
 
 static inline void engine_arenas_destroy(struct engine_arenas *all)

@@ -106,12 +106,6 @@ __attribute__((noinline)) const char *internString(Interner *e, const char *s, s
 
 ENGINE_LOOPS(boost_flat, Interner, internString, findString)
 
-// The block that a thread takes at a time.
-void defaults(cistern_config *config)
-{
-	config->slab_size = 65536;
-}
-
 void *create(const cistern_config *config)
 {
 	Interner *e = new (std::nothrow) Interner;
@@ -122,19 +116,10 @@ void *create(const cistern_config *config)
 	return e;
 }
 
-void destroy(void *engine)
-{
-	Interner *e = static_cast<Interner *>(engine);
-	engine_arenas_destroy(&e->arenas);
-	delete e;
-}
-
 void stats(void *engine, cistern_stats *out)
 {
 	const Interner *e = static_cast<Interner *>(engine);
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = 1;
+	engine_stats_begin(out, 1);
 	out->strings = e->set.size();
 	out->slots = e->set.bucket_count();
 	e->set.cvisit_all([&](const Element &there) { out->payload_bytes += there.key.len; });
@@ -146,9 +131,9 @@ extern "C" const struct engine engine_boost_flat = {
     "boost_flat",
     "Boost " BOOST_LIB_VERSION " concurrent_flat_set, bytes in an arena a thread, XXH3",
     "slab_size capacity",
-    defaults,
+    arenasDefaults,
     create,
-    destroy,
+    arenasDestroy<Interner>,
     boost_flat_intern_loop,
     boost_flat_find_loop,
     nullptr,

@@ -233,9 +233,7 @@ static void *create(const cistern_config *config)
 static void stats(void *engine, cistern_stats *out)
 {
 	struct shards *e = engine;
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = e->mask + UINT64_C(1);
+	engine_stats_begin(out, e->mask + UINT64_C(1));
 	out->control_bytes = sizeof *e + out->shards * sizeof *e->shard;
 	out->committed_bytes = out->control_bytes;
 	for (size_t i = 0; i <= e->mask; i++) {

@@ -297,9 +297,7 @@ static void destroy(void *engine)
 static void stats(void *engine, cistern_stats *out)
 {
 	struct pools *e = engine;
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = e->mask + UINT64_C(1);
+	engine_stats_begin(out, e->mask + UINT64_C(1));
 	out->control_bytes = sizeof *e + out->shards * sizeof e->pool[0];
 	for (size_t i = 0; i <= e->mask; i++) {
 		const struct pool *pool = &e->pool[i];

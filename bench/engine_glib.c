@@ -68,11 +68,9 @@ static void destroy(void *e)
 static void stats(void *e, cistern_stats *out)
 {
 	struct table *t = e;
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
+	engine_stats_begin(out, 1);
 	unsigned now = newest(t);
 	out->strings = now - t->first - (t->probes - 1);
-	out->shards = 1;
 }
 
 const struct engine engine_glib = {

@@ -11,6 +11,7 @@
 #ifndef BENCH_ENGINE_KEY_H
 #define BENCH_ENGINE_KEY_H
 
+#include "engine.h"
 #include "engine_arena.h"
 #include "engine_hash.h"
 
@@ -48,6 +49,19 @@ static inline Key storeKey(engine_arena *arena, const Key &key, size_t len)
 {
 	const bool fits = arena && len == key.len;
 	return {fits ? engine_arena_copy(arena, key.data, len) : nullptr, key.len, key.hash};
+}
+
+// What the engines with an arena a thread have in common; Interner has them as arenas.
+static inline void arenasDefaults(cistern_config *config)
+{
+	config->slab_size = ENGINE_ARENAS_BLOCK;
+}
+
+template <class Interner> void arenasDestroy(void *engine)
+{
+	Interner *e = static_cast<Interner *>(engine);
+	engine_arenas_destroy(&e->arenas);
+	delete e;
 }
 
 #endif /* BENCH_ENGINE_KEY_H */

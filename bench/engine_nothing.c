@@ -32,8 +32,7 @@ static void destroy(void *e)
 static void stats(void *e, cistern_stats *out)
 {
 	(void)e;
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
+	engine_stats_begin(out, 0);
 }
 
 const struct engine engine_nothing = {

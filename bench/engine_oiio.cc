@@ -64,9 +64,7 @@ void destroy(void *)
 
 void stats(void *e, cistern_stats *out)
 {
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = 1;
+	engine_stats_begin(out, 1);
 	const Table *t = static_cast<Table *>(e);
 	out->strings = ustring::total_ustrings() - t->before + t->empty;
 }

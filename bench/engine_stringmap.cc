@@ -118,8 +118,7 @@ void destroy(void *e)
 
 void stats(void *e, cistern_stats *out)
 {
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
+	engine_stats_begin(out, 256);
 	for (Pool &pool : static_cast<Pools *>(e)->pools) {
 		out->strings += pool.map.getNumItems();
 		// A bucket is a pointer and 32 bits of hash; one more of each ends the array.
@@ -131,7 +130,6 @@ void stats(void *e, cistern_stats *out)
 	}
 	out->committed_bytes += out->table_bytes + sizeof(Pools);
 	out->control_bytes = sizeof(Pools);
-	out->shards = 256;
 }
 
 } // namespace

@@ -78,12 +78,6 @@ __attribute__((noinline)) const char *internString(Interner *e, const char *s, s
 
 ENGINE_LOOPS(tbb_map, Interner, internString, findString)
 
-// The block that a thread takes at a time.
-void defaults(cistern_config *config)
-{
-	config->slab_size = 65536;
-}
-
 void *create(const cistern_config *config)
 {
 	// It starts with 2 buckets, and allocates those that it is told of at once.
@@ -94,19 +88,10 @@ void *create(const cistern_config *config)
 	return e;
 }
 
-void destroy(void *engine)
-{
-	Interner *e = static_cast<Interner *>(engine);
-	engine_arenas_destroy(&e->arenas);
-	delete e;
-}
-
 void stats(void *engine, cistern_stats *out)
 {
 	const Interner *e = static_cast<Interner *>(engine);
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = 1;
+	engine_stats_begin(out, 1);
 	out->strings = e->map.size();
 	for (const auto &element : e->map)
 		out->payload_bytes += element.first.len;
@@ -118,9 +103,9 @@ extern "C" const struct engine engine_tbb_map = {
     "tbb_map",
     "oneTBB " PEER_VERSION_TBB " concurrent_hash_map, bytes in an arena a thread, XXH3",
     "slab_size capacity",
-    defaults,
+    arenasDefaults,
     create,
-    destroy,
+    arenasDestroy<Interner>,
     tbb_map_intern_loop,
     tbb_map_find_loop,
     nullptr,

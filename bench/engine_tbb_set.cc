@@ -59,12 +59,6 @@ __attribute__((noinline)) const char *internString(Interner *e, const char *s, s
 
 ENGINE_LOOPS(tbb_set, Interner, internString, findString)
 
-// The block that a thread takes at a time.
-void defaults(cistern_config *config)
-{
-	config->slab_size = 65536;
-}
-
 void *create(const cistern_config *config)
 {
 	Interner *e = new (std::nothrow) Interner;
@@ -77,19 +71,10 @@ void *create(const cistern_config *config)
 	return e;
 }
 
-void destroy(void *engine)
-{
-	Interner *e = static_cast<Interner *>(engine);
-	engine_arenas_destroy(&e->arenas);
-	delete e;
-}
-
 void stats(void *engine, cistern_stats *out)
 {
 	const Interner *e = static_cast<Interner *>(engine);
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = 1;
+	engine_stats_begin(out, 1);
 	out->strings = e->set.size();
 	for (const Key &key : e->set)
 		out->payload_bytes += key.len;
@@ -101,9 +86,9 @@ extern "C" const struct engine engine_tbb_set = {
     "tbb_set",
     "oneTBB " PEER_VERSION_TBB " concurrent_unordered_set, bytes in an arena a thread, XXH3",
     "slab_size capacity",
-    defaults,
+    arenasDefaults,
     create,
-    destroy,
+    arenasDestroy<Interner>,
     tbb_set_intern_loop,
     tbb_set_find_loop,
     nullptr,

@@ -111,10 +111,9 @@ __attribute__((noinline)) static const char *intern_string(struct interner *e, c
 
 ENGINE_LOOPS(urcu, struct interner, intern_string, find_string)
 
-/* The block that a thread takes at a time. */
 static void defaults(cistern_config *config)
 {
-	config->slab_size = 65536;
+	config->slab_size = ENGINE_ARENAS_BLOCK;
 }
 
 static void *create(const cistern_config *config)
@@ -148,9 +147,7 @@ static void stats(void *engine, cistern_stats *out)
 	struct interner *e = engine;
 	struct cds_lfht_iter at;
 	struct entry *entry;
-	memset(out, 0, sizeof *out);
-	out->size = sizeof *out;
-	out->shards = 1;
+	engine_stats_begin(out, 1);
 	urcu_bp_read_lock();
 	cds_lfht_for_each_entry(e->table, &at, entry, node)
 	{

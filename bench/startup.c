@@ -91,11 +91,7 @@ static void help(FILE *f)
 
 static bool has_knob(const char *key)
 {
-	const struct config_knob *knob;
-	for (size_t i = 0; (knob = config_knob_at(i)) != NULL; i++)
-		if (strcmp(knob->key, key) == 0)
-			return true;
-	return false;
+	return config_knob_at(config_knob_named(key)) != NULL;
 }
 
 /* A variant, once for each shard count. text: NULL for cistern as it is; shards: NULL for its own.

@@ -38,11 +38,10 @@ size_t axis_named(const char *key)
 
 void axis_text(size_t axis, const cistern_config *config, char text[AXIS_TEXT])
 {
-	const struct config_knob *knob;
+	size_t knob = config_knob_named(axes[axis].key);
 	*text = '\0';
-	for (size_t i = 0; (knob = config_knob_at(i)) != NULL; i++)
-		if (strcmp(knob->key, axes[axis].key) == 0)
-			config_knob_text(config, i, text, AXIS_TEXT);
+	if (config_knob_at(knob))
+		config_knob_text(config, knob, text, AXIS_TEXT);
 }
 
 struct report_value axis_value(size_t axis, const char *text)

@@ -236,12 +236,11 @@ void choice_name(const struct results *r, size_t setting, char *out, size_t size
 }
 
 /* "CISTERN_SLAB_SIZE=4K" */
-static void variable(char *out, size_t size, const char *key, size_t length, const char *value)
+static void variable(char *out, size_t size, const char *key, const char *value)
 {
-	size_t used = (size_t)snprintf(out, size, "CISTERN_");
-	for (size_t i = 0; i < length && used + 1 < size; i++)
-		out[used++] = key[i] >= 'a' && key[i] <= 'z' ? (char)(key[i] - 'a' + 'A') : key[i];
-	snprintf(out + used, size - used, "=%s", value);
+	char name[CONFIG_VARIABLE_MAX];
+	config_variable(name, key);
+	snprintf(out, size, "%s=%s", name, value);
 }
 
 static bool nothing_to_set(const struct results *r, const struct choice *choice, char *out,
@@ -268,7 +267,7 @@ bool choice_environment(const struct results *r, const struct choice *choice, si
 		/* Set twice: the last one counts. */
 		if (cli_set_value(plan->common, name) != value || i-- > 0)
 			continue;
-		variable(out, size, name, strlen(name), value);
+		variable(out, size, name, value);
 		return true;
 	}
 	if (choice->chosen == choice->base)
@@ -278,7 +277,7 @@ bool choice_environment(const struct results *r, const struct choice *choice, si
 	for (size_t a = AXIS_KNOBS; a < axes_n; a++) {
 		if (strcmp(base->at[a], chosen->at[a]) == 0 || i-- > 0)
 			continue;
-		variable(out, size, axes[a].key, strlen(axes[a].key), chosen->at[a]);
+		variable(out, size, axes[a].key, chosen->at[a]);
 		return true;
 	}
 	return false;

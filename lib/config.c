@@ -89,6 +89,15 @@ const struct config_knob *config_knob_at(size_t i)
 	return i < NKNOBS ? &knobs[i].public : NULL;
 }
 
+size_t config_knob_named(const char *key)
+{
+	size_t i = 0;
+
+	while (i < NKNOBS && strcmp(key, knobs[i].public.key) != 0)
+		i++;
+	return i;
+}
+
 void cistern_config_init(cistern_config *config)
 {
 	*config = (cistern_config)CISTERN_CONFIG_INIT;
@@ -267,16 +276,15 @@ static int set(cistern_config *config, const struct knob *knob, const char *valu
 int cistern_config_set(cistern_config *config, const char *key, const char *value)
 {
 	int error = ENOENT;
+	size_t i;
 
 	if (!config || !key || !value) {
 		errno = EINVAL;
 		return -1;
 	}
-	for (size_t i = 0; i < NKNOBS; i++)
-		if (strcmp(key, knobs[i].public.key) == 0 && known_to(config, &knobs[i])) {
-			error = set(config, &knobs[i], value);
-			break;
-		}
+	i = config_knob_named(key);
+	if (i < NKNOBS && known_to(config, &knobs[i]))
+		error = set(config, &knobs[i], value);
 	if (error) {
 		errno = error;
 		return -1;
@@ -284,14 +292,13 @@ int cistern_config_set(cistern_config *config, const char *key, const char *valu
 	return 0;
 }
 
-/* "slab_size" as CISTERN_SLAB_SIZE; keys are short. */
-static void variable_name(char name[64], const char *key)
+void config_variable(char name[CONFIG_VARIABLE_MAX], const char *key)
 {
 	static const char prefix[] = "CISTERN_";
 	size_t n = sizeof prefix - 1;
 
 	memcpy(name, prefix, n);
-	for (; *key && n < 63; key++)
+	for (; *key && n < CONFIG_VARIABLE_MAX - 1; key++)
 		name[n++] = *key >= 'a' && *key <= 'z' ? (char)(*key - 'a' + 'A') : *key;
 	name[n] = '\0';
 }
@@ -318,10 +325,10 @@ int config_read_environment(cistern_config *config, bool loudly)
 
 	for (size_t i = 0; i < NKNOBS; i++) {
 		const struct knob *knob = &knobs[i];
-		char name[64];
+		char name[CONFIG_VARIABLE_MAX];
 		const char *value;
 
-		variable_name(name, knob->public.key);
+		config_variable(name, knob->public.key);
 		value = known_to(config, knob) ? os_getenv(name) : NULL;
 		if (!value || set(config, knob, value) == 0)
 			continue;

@@ -17,6 +17,13 @@ struct config_knob {
 /* Knob i, or NULL beyond the last. */
 const struct config_knob *config_knob_at(size_t i);
 
+/* The number of the knob with that key, or one beyond the last. */
+size_t config_knob_named(const char *key);
+
+/* The environment variable of a knob: "slab_size" is CISTERN_SLAB_SIZE. */
+#define CONFIG_VARIABLE_MAX 64
+void config_variable(char name[CONFIG_VARIABLE_MAX], const char *key);
+
 /*
  * The value of knob i as cistern_config_set would take it, NUL-terminated; a value that the knob does not have comes out
  * as a number. For the reports of the benches.

@@ -66,18 +66,17 @@ static struct engine_sum find_run(void *e, const cistern_span *in, size_t n)
 static void *create(const cistern_config *config)
 {
 	errno = ENOMEM;
-	return fault == NOT_MADE ? NULL : cistern_create(config);
+	return fault == NOT_MADE ? NULL : engine_cistern.create(config);
 }
 
 static void destroy(void *e)
 {
-	cistern_destroy(e);
+	engine_cistern.destroy(e);
 }
 
 static void stats(void *e, cistern_stats *out)
 {
-	out->size = sizeof *out;
-	cistern_stats_get(e, out);
+	engine_cistern.stats(e, out);
 	out->strings -= fault == MISCOUNTS;
 }
 

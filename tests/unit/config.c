@@ -490,6 +490,19 @@ START_TEST(shards_and_slabs_are_fitted_to_a_small_range)
 }
 END_TEST
 
+START_TEST(knobs_are_found_by_their_names)
+{
+	char name[CONFIG_VARIABLE_MAX];
+
+	for (size_t i = 0; config_knob_at(i); i++)
+		ck_assert_uint_eq(config_knob_named(config_knob_at(i)->key), i);
+	ck_assert_ptr_null(config_knob_at(config_knob_named("slab")));
+	ck_assert_ptr_null(config_knob_at(config_knob_named("")));
+	config_variable(name, "slab_size");
+	ck_assert_str_eq(name, "CISTERN_SLAB_SIZE");
+}
+END_TEST
+
 /* What a knob says of itself is what it takes back. */
 START_TEST(knob_text_reads_back)
 {
@@ -528,6 +541,7 @@ static Suite *make(void)
 {
 	Suite *s = suite_create("config");
 
+	support_add(s, knobs_are_found_by_their_names);
 	support_add(s, knob_text_reads_back);
 	support_add(s, defaults_are_those_of_the_initializer);
 	support_add(s, every_knob_has_its_texts_and_a_key_of_its_own);
