@@ -12,12 +12,12 @@
  */
 #include "calls.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "cli.h"
+#include "engine_check.h"
 #include "ticks.h"
 
 /* Hits between two looks at whether to go on, first timed and then untimed. */
@@ -280,29 +280,19 @@ static void measure_hits(struct process *p, struct calls_figures figures[2])
 
 static void verify(const struct process *p)
 {
-	const char *name = p->c->engine->name;
-	cistern_stats stats;
+	const struct engine *engine = p->c->engine;
 	uint64_t pointers = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		const char *s = p->out[i];
-		if (!s)
-			cli_fail("%s: string %zu could not be interned", name, i);
-		if (memcmp(s, p->in[i].data, p->in[i].len) != 0 || s[p->in[i].len] != '\0')
-			cli_fail("%s: wrong answer: string %zu came back with other bytes", name,
-				 i);
-		pointers += (uintptr_t)s;
+		engine_expect_string(engine, i, &p->in[i], p->out[i]);
+		pointers += (uintptr_t)p->out[i];
 	}
-	const struct engine *engine = p->c->engine;
 	struct engine_sum sum = engine->find ? engine->find(p->engine, p->in, p->n)
 					     : engine->intern(p->engine, p->in, p->n, NULL);
 	if (sum.pointers != pointers || sum.found != p->n)
 		cli_fail("%s: wrong answer: looking up finds %" PRIu64
 			 " strings where %zu are right%s",
-			 name, sum.found, p->n, sum.found == p->n ? ", but others" : "");
-	engine->stats(p->engine, &stats);
-	if (stats.strings != p->n)
-		cli_fail("%s: wrong answer: it counts %" PRIu64 " strings where %zu are right",
-			 name, stats.strings, p->n);
+			 engine->name, sum.found, p->n, sum.found == p->n ? ", but others" : "");
+	engine_expect_count(engine, p->engine, p->n, NULL);
 }
 
 static void merge(struct calls_record *to, const struct calls_record *from)
@@ -324,15 +314,9 @@ static void measure(void *arg, void *result)
 	p.known = p.n / 2;
 	long_ticks = (uint64_t)(CALLS_LONG_NS / ticks.ns_per_tick);
 	overhead = measured_overhead(&p.workers[0].records[0]);
-	/* Fork left the page tables of the corpus to be filled on first use: touch it all. */
-	uint64_t touched = 0;
-	for (size_t i = 0; i < p.n; i++)
-		touched += (unsigned char)p.in[i].data[p.in[i].len / 2] + p.in[i].len;
-	*(volatile uint64_t *)&p.quiet_ticks = touched;
+	corpus_touch(p.in, p.n);
 
-	p.engine = c->engine->create(&c->config);
-	if (!p.engine)
-		cli_fail("%s: cannot be made: %s", c->engine->name, strerror(errno));
+	p.engine = engine_make(c->engine, &c->config);
 	if (calls_has_second(c->first))
 		measure_hits(&p, figures);
 	else

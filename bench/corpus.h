@@ -72,6 +72,10 @@ void corpus_seal(struct corpus *c);
 void corpus_shuffle_distinct(struct corpus *c,
 			     uint64_t seed); /* on a sealed corpus; seals it again */
 
+/* Touches strings, whose pages a fork leaves to be mapped on first use. For the child that
+ * measures. */
+void corpus_touch(const cistern_span *in, size_t n);
+
 /* The hot set: 64 of n distinct strings, spread over them. This is the number of one of them, drawn
  * at random, so that no branch predictor knows the order. n is at least 1. */
 size_t corpus_hot(uint64_t *state, size_t n);

@@ -33,7 +33,6 @@
 #include "engine_hash.h"
 #include "engine_loop.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 
 #include <glib.h>
 #include <stdio.h>
-#include <string.h>
 
 struct table {
 	unsigned first;  /* the number of the newest string before */

@@ -5,7 +5,6 @@
  */
 #include "engine_loop.h"
 
-#include <string.h>
 
 /* A call that is not inlined, as for every engine. */
 __attribute__((noinline)) static const char *give_back(void *e, const char *s, size_t len)

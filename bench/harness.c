@@ -227,6 +227,17 @@ uint64_t harness_threads(unsigned n, void (*fn)(unsigned thread, void *arg), voi
 	return ended > began ? ended - began : 1; /* rates divide by it */
 }
 
+static void nothing(unsigned thread, void *arg)
+{
+	(void)thread;
+	(void)arg;
+}
+
+void harness_threads_leave(unsigned n)
+{
+	harness_threads(n, nothing, NULL);
+}
+
 /* ---- a process of its own */
 
 /* Copies size bytes through fd; false at the end of the pipe or an error. */

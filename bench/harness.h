@@ -70,6 +70,10 @@ void harness_warm(size_t more);
  */
 bool harness_child(void (*fn)(void *arg, void *result), void *arg, void *result, size_t size);
 
+/* Starts n threads that do nothing: stacks and what else threads leave behind must be there before
+ * memory is read. */
+void harness_threads_leave(unsigned n);
+
 /* A copy of fd that executed programs do not inherit and whose number is none of their usual ones;
  * -1 with errno. */
 int harness_descriptor(int fd);

@@ -12,7 +12,6 @@
  */
 #include "load.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "cli.h"
 #include "elf_file.h"
+#include "engine_check.h"
 
 /* What a thread takes at a time: symbols, and bytes of strings for each symbol. */
 enum { CHUNK = 4096, CHUNK_BYTES = 32 };
@@ -315,12 +315,7 @@ static void verify(const struct loading *g)
 	if (different != g->l->distinct)
 		cli_fail("%s: wrong answer: %zu pointers for %" PRIu64 " distinct strings",
 			 all.engine, different, g->l->distinct);
-	cistern_stats stats;
-	g->l->engine->stats(g->engine, &stats);
-	if (stats.strings != g->l->distinct)
-		cli_fail("%s: wrong answer: it counts %" PRIu64 " strings where %" PRIu64
-			 " are right",
-			 all.engine, stats.strings, g->l->distinct);
+	engine_expect_count(g->l->engine, g->engine, g->l->distinct, NULL);
 	harness_pages_free(all.names, most * sizeof *all.names);
 }
 
@@ -335,12 +330,6 @@ static double step(struct loading *g, void (*fn)(unsigned, void *))
 	return ms;
 }
 
-static void nothing(unsigned thread, void *arg)
-{
-	(void)thread;
-	(void)arg;
-}
-
 static void measure(void *arg, void *out)
 {
 	const struct load *l = arg;
@@ -348,12 +337,9 @@ static void measure(void *arg, void *out)
 	struct loading g = {.l = l};
 
 	g.modules = allocate(l->npaths, sizeof *g.modules);
-	/* Stacks and what else threads leave behind must be there before memory is read. */
-	harness_threads(l->threads, nothing, NULL);
+	harness_threads_leave(l->threads);
 	harness_memory_read(&result->before);
-	g.engine = l->engine->create(&l->config);
-	if (!g.engine)
-		cli_fail("%s: cannot be made: %s", l->engine->name, strerror(errno));
+	g.engine = engine_make(l->engine, &l->config);
 
 	result->open_ms = step(&g, open_thread);
 	uint64_t start = harness_clock_now();

@@ -9,7 +9,6 @@
 #include "startup.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,31 +17,16 @@
 
 #include "allocations.h"
 #include "cli.h"
+#include "engine_check.h"
 #include "harness.h"
 
 enum { WARM = 64 };
 
-static void *make(const struct startup_subject *s)
-{
-	void *e = s->engine->create(&s->config);
-	if (!e)
-		cli_fail("%s: cannot be made: %s", s->engine->name, strerror(errno));
-	return e;
-}
-
 static void verify(const struct startup_subject *s, void *e, const char **out)
 {
-	cistern_stats stats;
-	s->engine->stats(e, &stats);
-	if (stats.strings != s->n)
-		cli_fail("%s: wrong answer: %" PRIu64 " strings where %zu are right",
-			 s->engine->name, stats.strings, s->n);
-	for (size_t i = 0; i < s->n; i++) {
-		const cistern_span *in = &s->strings[i];
-		if (!out[i] || memcmp(out[i], in->data, in->len) != 0 || out[i][in->len] != '\0')
-			cli_fail("%s: wrong answer: string %zu came back with other bytes",
-				 s->engine->name, i);
-	}
+	engine_expect_count(s->engine, e, s->n, NULL);
+	for (size_t i = 0; i < s->n; i++)
+		engine_expect_string(s->engine, i, &s->strings[i], out[i]);
 }
 
 static double kib_between(uint64_t before, uint64_t after)
@@ -63,7 +47,7 @@ void startup_forked(void *subject, void *figures)
 	harness_memory_read(&before);
 	bool counted = allocations_so_far(&first);
 	uint64_t t0 = harness_clock_now();
-	void *e = make(s);
+	void *e = engine_make(s->engine, &s->config);
 	uint64_t t1 = harness_clock_now();
 	harness_memory_read(&made);
 	uint64_t t2 = harness_clock_now();
@@ -77,7 +61,7 @@ void startup_forked(void *subject, void *figures)
 	double warm[WARM];
 	for (int i = 0; i < WARM; i++) {
 		uint64_t began = harness_clock_now();
-		e = make(s);
+		e = engine_make(s->engine, &s->config);
 		warm[i] = (double)(harness_clock_now() - began) / 1e3;
 		s->engine->destroy(e);
 	}
@@ -158,7 +142,7 @@ int startup_child(char **argv)
 		cli_usage("--child: this build has no '%.80s'", argv[2]);
 	read_order(&s, spans);
 	if (s.engine) {
-		e = make(&s);
+		e = engine_make(s.engine, &s.config);
 		s.engine->intern(e, s.strings, s.n, out);
 	}
 	/* An instruction that is none ends what is traced: it takes no system call. */

@@ -13,13 +13,12 @@
  */
 #include "workload.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "engine_check.h"
 
 /* Room for the medians of passes; how many of the hot set a pass takes in a row,
  * and how often, and the bytes at most, since strings can be long; known strings for a new one in
@@ -105,15 +104,6 @@ static void expect_sum(const struct run *r, const char *what, unsigned thread,
 		 got->found == right.found ? ", but others" : "");
 }
 
-static void expect_count(const struct run *r, uint64_t right, cistern_stats *stats)
-{
-	r->w->engine->stats(r->engine, stats);
-	if (stats->strings != right)
-		cli_fail("%s: wrong answer: it counts %" PRIu64 " strings where %" PRIu64
-			 " are right",
-			 r->w->engine->name, stats->strings, right);
-}
-
 /* Passes over the strings; their median speed. */
 static double passes(struct run *r, const char *what, struct engine_sum expected)
 {
@@ -137,20 +127,15 @@ static double passes(struct run *r, const char *what, struct engine_sum expected
 static struct engine_sum verify(const struct run *r, const char **kinds)
 {
 	const struct corpus *c = r->w->corpus;
-	const char *name = r->w->engine->name;
 	struct engine_sum sum = {0, 0};
 
 	for (size_t i = 0; i < r->n; i++) {
-		const cistern_span *s = &r->in[i];
 		const char *p = r->out[i];
-		if (!p)
-			cli_fail("%s: string %zu could not be interned", name, i);
-		if (memcmp(p, s->data, s->len) != 0 || p[s->len] != '\0')
-			cli_fail("%s: wrong answer: string %zu came back with other bytes", name,
-				 i);
+		engine_expect_string(r->w->engine, i, &r->in[i], p);
 		const char **kind = &kinds[r->in == c->distinct ? i : c->kind[i]];
 		if (*kind && *kind != p)
-			cli_fail("%s: wrong answer: string %zu has two pointers", name, i);
+			cli_fail("%s: wrong answer: string %zu has two pointers",
+				 r->w->engine->name, i);
 		*kind = p;
 	}
 	for (size_t i = 0; i < c->n; i++) {
@@ -215,17 +200,10 @@ static double mixed(struct run *r)
 	harness_threads(threads, run_thread, r);
 	for (unsigned t = 0; t < threads; t++)
 		expect_sum(r, "after the mix, interning again", t, first[t]);
-	cistern_stats stats;
-	expect_count(r, c->ndistinct + threads * new, &stats);
+	engine_expect_count(r->w->engine, r->engine, c->ndistinct + threads * new, NULL);
 	harness_pages_free(first, threads * sizeof *first);
 	harness_pages_free(in, size);
 	return result;
-}
-
-static void nothing(unsigned thread, void *arg)
-{
-	(void)thread;
-	(void)arg;
 }
 
 static void make(struct run *r)
@@ -233,9 +211,7 @@ static void make(struct run *r)
 	const struct workload *w = r->w;
 	r->sums = harness_pages(w->threads * sizeof *r->sums);
 	r->repeat = 1;
-	r->engine = w->engine->create(&w->config);
-	if (!r->engine)
-		cli_fail("%s: cannot be made: %s", w->engine->name, strerror(errno));
+	r->engine = engine_make(w->engine, &w->config);
 }
 
 /* Looks up absent strings, most of them at most. */
@@ -260,17 +236,12 @@ static void measure(void *arg, void *out)
 
 	r.out = harness_pages(n * sizeof *r.out);
 	const char **kinds = harness_pages(c->ndistinct * sizeof *kinds);
-	/* Stacks and what else threads leave behind must be there before memory is read. */
-	harness_threads(w->threads, nothing, NULL);
-	/* Fork left the page tables of the corpus to be filled on first use: touch it all. */
-	uint64_t touched = 0;
-	for (size_t i = 0; i < c->n; i++) {
-		if (w->engine->c_strings && strlen(c->all[i].data) != c->all[i].len)
+	harness_threads_leave(w->threads);
+	for (size_t i = 0; i < c->n && w->engine->c_strings; i++)
+		if (strlen(c->all[i].data) != c->all[i].len)
 			cli_fail("%s: takes C strings, and string %zu has a NUL inside",
 				 w->engine->name, i);
-		touched += (unsigned char)c->all[i].data[c->all[i].len / 2] + c->all[i].len;
-	}
-	*(volatile uint64_t *)(void *)r.out = touched;
+	corpus_touch(c->all, c->n);
 	harness_memory_read(&result->before);
 
 	make(&r);
@@ -282,7 +253,7 @@ static void measure(void *arg, void *out)
 	result->speed.build = (double)r.n / (double)ns * 1e3;
 	harness_memory_read(&result->after);
 	struct engine_sum all = verify(&r, kinds);
-	expect_count(&r, c->ndistinct, &result->stats);
+	engine_expect_count(w->engine, r.engine, c->ndistinct, &result->stats);
 	result->payload = c->distinct_payload;
 
 	r.phase = INTERN;
