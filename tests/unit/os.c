@@ -123,9 +123,9 @@ START_TEST(a_discard_that_fails_keeps_the_bytes)
 
 	ck_assert(os_commit(p, page));
 	memset(p, 'x', page);
-	unit_calls.discard_fails = true;
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(DISCARD), .times = FAULTS_FOR_GOOD});
 	ck_assert(!os_discard(p, page));
-	unit_calls.discard_fails = false;
+	faults_plan(NULL);
 	ck_assert_int_eq(p[0], 'x');
 	os_release(p, page);
 }
@@ -201,18 +201,18 @@ END_TEST
 
 START_TEST(random_bytes_come_in_pieces_and_after_interruptions)
 {
-	unit_calls.random_short = 21;
+	faults.random_short = 21;
 	check_random(192);
 }
 END_TEST
 
 START_TEST(random_bytes_come_from_the_device_where_the_call_is_missing)
 {
-	unit_calls.random_fails = 2;
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(RANDOM), .times = 2});
 	check_random(192);
-	ck_assert_uint_eq(unit_calls.random_fails, 0);
-	unit_calls.random_fails = 1;
-	unit_calls.random_short = 9;
+	ck_assert_uint_eq(faults_failed(FAULT_BIT(RANDOM)), 2);
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(RANDOM), .times = 1});
+	faults.random_short = 9;
 	check_random(192);
 }
 END_TEST
