@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults.c - see faults.h. In a program that links the library's objects, a function defined here is the one that
- * lib/os.c calls. What is not the library's, or is not to fail, goes on to the system. A further call of
- * lib/os.c gets a kind in faults.h and a function here.
+ * faults.c - see faults.h. In a program that links the library's objects, a function defined here
+ * is the one that lib/os.c calls. What is not the library's, or is not to fail, goes on to the
+ * system. A further call of lib/os.c gets a kind in faults.h and a function here.
  */
 #include "faults.h"
 
@@ -21,12 +21,17 @@
 
 struct faults faults;
 
-/* The plan. Atomic, because threads may call while another one changes it between two of its own calls. */
+/*
+ * The plan. Atomic, because threads may call while another one changes it between two of its own
+ * calls.
+ */
 static struct {
 	_Atomic unsigned kinds;
 	_Atomic uint64_t after, times;
 	_Atomic uintptr_t from, to;
 	_Atomic int error;
+	_Atomic unsigned chance;
+	_Atomic uint64_t random; /* state of a generator */
 } plan;
 
 void faults_plan(const struct fault_plan *wanted)
@@ -39,6 +44,8 @@ void faults_plan(const struct fault_plan *wanted)
 	plan.from = wanted->from;
 	plan.to = wanted->to;
 	plan.error = wanted->error;
+	plan.chance = wanted->chance;
+	plan.random = wanted->seed;
 	plan.kinds = wanted->kinds;
 }
 
@@ -68,9 +75,27 @@ static bool take(_Atomic uint64_t *count)
 	uint64_t left = *count;
 
 	while (left > 0)
-		if (atomic_compare_exchange_weak(count, &left, left == FAULTS_FOR_GOOD ? left : left - 1))
+		if (atomic_compare_exchange_weak(count, &left,
+						 left == FAULTS_FOR_GOOD ? left : left - 1))
 			return true;
 	return false;
+}
+
+/*
+ * Whether chance lets this call through: the high bits of a linear congruential generator (Knuth's
+ * MMIX constants).
+ */
+static bool spared(void)
+{
+	uint64_t now, next;
+
+	if (plan.chance == 0)
+		return false;
+	now = plan.random;
+	do
+		next = now * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	while (!atomic_compare_exchange_weak(&plan.random, &now, next));
+	return next >> 56 >= plan.chance;
 }
 
 static int usual_error(enum fault_kind kind)
@@ -85,7 +110,8 @@ static bool fails(enum fault_kind kind, const void *p)
 {
 	uintptr_t to = plan.to;
 
-	if (!(plan.kinds & 1u << kind) || (to && ((uintptr_t)p < plan.from || (uintptr_t)p >= to)) ||
+	if (!(plan.kinds & 1u << kind) ||
+	    (to && ((uintptr_t)p < plan.from || (uintptr_t)p >= to)) || spared() ||
 	    take(&plan.after) || !take(&plan.times))
 		return false;
 	faults.failed[kind]++;
@@ -184,7 +210,8 @@ VISIBLE int madvise(void *p, size_t size, int advice)
 		uint64_t most = faults.populate_max;
 
 		faults.populated += size;
-		while (most < size && !atomic_compare_exchange_weak(&faults.populate_max, &most, size))
+		while (most < size &&
+		       !atomic_compare_exchange_weak(&faults.populate_max, &most, size))
 			;
 	}
 	if (fails(kind, p) || syscall(SYS_madvise, p, size, advice) != 0)

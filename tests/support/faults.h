@@ -38,10 +38,10 @@ enum {
 #define FAULTS_NO_BYTES (-1)
 
 /*
- * Of the calls of these kinds, `after` succeed, then `times` fail. Where `to` is set, only calls that
- * are about memory in [from, to) are meant. error is what they fail with; 0: ENOMEM, or EINVAL for a
- * hint, or ENOSYS for random bytes. FAULTS_NO_BYTES: reading random bytes gives none, as at the end of
- * a file.
+ * Of the calls of these kinds, `after` succeed, then `times` fail. Where `to` is set, only calls
+ * that are about memory in [from, to) are meant. error is what they fail with; 0: ENOMEM, or EINVAL
+ * for a hint, or ENOSYS for random bytes. FAULTS_NO_BYTES: reading random bytes gives none, as at
+ * the end of a file. Where `chance` is set, only so many of 256 calls are meant, at random by seed.
  */
 struct fault_plan {
 	unsigned kinds;
@@ -49,12 +49,15 @@ struct fault_plan {
 	uint64_t times;
 	uintptr_t from, to;
 	int error;
+	unsigned chance;
+	uint64_t seed;
 };
 
 /* Takes effect for all threads; none may be inside of the library. NULL: everything succeeds. */
 void faults_plan(const struct fault_plan *plan);
 
-/* Everything succeeds until faults_resume gets what faults_pause gave; the plan goes on from there. */
+/* Everything succeeds until faults_resume gets what faults_pause gave; the plan goes on from there.
+ */
 unsigned faults_pause(void);
 void faults_resume(unsigned kinds);
 
@@ -66,7 +69,8 @@ extern struct faults {
 	_Atomic uint64_t populate_max;        /* the most in one call */
 	_Atomic uint64_t mappings;            /* reservations that exist, and their bytes */
 	_Atomic uint64_t mapped;
-	_Atomic unsigned random_short; /* so many getrandoms and reads of the device give EINTR, then one byte, in turn */
+	_Atomic unsigned random_short; /* so many getrandoms and reads of the device give EINTR,
+					  then one byte, in turn */
 } faults;
 
 /* Calls that failed by plan so far, of these kinds. */

@@ -2,10 +2,10 @@
 /*
  * forge.h - strings that collide, for who knows an interner's hash secret.
  *
- * For 17 to 32 bytes XXH3 adds two products, (bytes 0-7 ^ secret 0-7) x (bytes 8-15 ^ secret 8-15) and
- * the same with the last sixteen bytes and secret 16-31. A string of 32 that repeats those secret
- * bytes in its first and third word makes both 0, whatever its other words are: 2^128 strings with
- * one hash.
+ * For 17 to 32 bytes XXH3 adds two products, (bytes 0-7 ^ secret 0-7) x (bytes 8-15 ^ secret 8-15)
+ * and the same with the last sixteen bytes and secret 16-31. A string of 32 that repeats those
+ * secret bytes in its first and third word makes both 0, whatever its other words are: 2^128
+ * strings with one hash.
  */
 #ifndef TESTS_FORGE_H
 #define TESTS_FORGE_H

@@ -131,6 +131,26 @@ START_TEST(a_discard_that_fails_keeps_the_bytes)
 }
 END_TEST
 
+/* It may come between a failure and who is told of it. */
+START_TEST(advice_that_is_refused_leaves_errno_alone)
+{
+	size_t page = os_page_size();
+	char *p = os_reserve(page);
+
+	faults_plan(&(struct fault_plan){.kinds = FAULTS_HINTS, .times = FAULTS_FOR_GOOD});
+	errno = ENOMEM;
+	os_populate(p, page);
+	ck_assert_int_eq(errno, ENOMEM);
+	os_advise_huge(p, page, true);
+	os_advise_huge(p, page, false);
+	ck_assert_int_eq(errno, ENOMEM);
+	ck_assert(!os_discard(p, page));
+	ck_assert_int_eq(errno, ENOMEM);
+	faults_plan(NULL);
+	os_release(p, page);
+}
+END_TEST
+
 START_TEST(an_impossible_reservation_gives_enomem)
 {
 	errno = 0;
@@ -255,6 +275,7 @@ static Suite *make(void)
 	support_add(s, populating_and_huge_page_advice_change_no_byte);
 	support_add(s, discarded_memory_reads_as_zeros_where_that_is_promised);
 	support_add(s, a_discard_that_fails_keeps_the_bytes);
+	support_add(s, advice_that_is_refused_leaves_errno_alone);
 	support_add(s, an_impossible_reservation_gives_enomem);
 	support_add(s, committing_what_is_not_reserved_gives_enomem);
 	support_add(s, address_limit_follows_setrlimit);
