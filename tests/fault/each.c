@@ -24,19 +24,12 @@
 /* Acts that failed so far in this test, by step: whether the driver reaches anything. */
 static unsigned refusals[32];
 
-/* How far apart the calls are that are made to fail, and the first of them. */
-static uint64_t stride(void)
-{
-	size_t percent = support_scaled(100);
-
-	return percent < 100 ? 100 / percent : 1;
-}
-
+/* The first of the calls that are made to fail; the others follow by strides. */
 static uint64_t first_call(void)
 {
 	support_rng rng = support_rng_start(0);
 
-	return support_rng_below(&rng, stride());
+	return support_rng_below(&rng, support_stride());
 }
 
 /*
@@ -46,7 +39,7 @@ static uint64_t first_call(void)
 static void refused_in(int config, const char *steps)
 {
 	for (size_t step = 0; step < script_nsteps; step++)
-		if (config == 1 && stride() == 1 && strstr(steps, script_steps[step].name))
+		if (config == 1 && support_stride() == 1 && strstr(steps, script_steps[step].name))
 			ck_assert_msg(refusals[step] > 0, "no refusal in step %s",
 				      script_steps[step].name);
 }
@@ -126,7 +119,7 @@ START_TEST(what_failed_can_be_repeated)
 		    .kinds = FAULTS_ALL, .after = first_call(), .times = rows[i]};
 
 		while (pass_and_recover(_i, &plan) > 0)
-			plan.after += stride();
+			plan.after += support_stride();
 		ck_assert_uint_ge(plan.after, 10);
 	}
 	bystander_end();
@@ -207,7 +200,7 @@ START_TEST(hits_go_on_without_the_system)
 
 	bystander_begin();
 	while (pass_without(_i, &plan, NULL) > 0)
-		plan.after += stride();
+		plan.after += support_stride();
 	bystander_end();
 	refused_in(_i, "create names long pieces batch builder reserve flood more");
 }
@@ -237,7 +230,7 @@ START_TEST(only_tables_get_no_memory)
 
 	bystander_begin();
 	while (pass_without(_i, &plan, narrow_to_tables) > 0)
-		plan.after += stride();
+		plan.after += support_stride();
 	bystander_end();
 	refused_in(_i, "names reserve flood more");
 }
@@ -250,7 +243,7 @@ START_TEST(only_strings_get_no_memory)
 
 	bystander_begin();
 	while (pass_without(_i, &plan, narrow_to_strings) > 0)
-		plan.after += stride();
+		plan.after += support_stride();
 	bystander_end();
 	refused_in(_i, "names long pieces batch builder flood more");
 }
