@@ -386,10 +386,11 @@ static int work_in_child(const struct script *s)
 	if (word && cistern_find(s->c, word->data, word->len) != word->kept)
 		return 1;
 	if (!cistern_intern_cstr(s->c, "the child's")) {
-		if (errno != ENOMEM && !(s->limited && errno == ENOSPC))
+		if (errno != ENOMEM && !(script_limited(s) && errno == ENOSPC))
 			return 2;
 		faults_plan(NULL);
-		if (!cistern_intern_cstr(s->c, "the child's") && !(s->limited && errno == ENOSPC))
+		if (!cistern_intern_cstr(s->c, "the child's") &&
+		    !(script_limited(s) && errno == ENOSPC))
 			return 3;
 	}
 	return cistern_stats_get(s->c, &stats) == 0 && figures_balance(&stats) ? 0 : 4;

@@ -44,6 +44,15 @@ struct step {
 extern const struct step script_steps[];
 extern const size_t script_nsteps;
 
+/*
+ * Whether the interner may be full: by its configuration, or because the system refused the range
+ * and gave a smaller one.
+ */
+static inline bool script_limited(const struct script *s)
+{
+	return s->limited || (s->c && s->c->common.strings.capacity < s->config.max_bytes);
+}
+
 /* Begins the script under one of the configurations, whose number is from 0 to SCRIPT_CONFIGS - 1.
  */
 void script_open(struct script *script, int number);
