@@ -25,6 +25,7 @@
  */
 #include "shard.h"
 
+#include "order.h"
 #include "os.h"
 
 #include <assert.h>
@@ -172,7 +173,7 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 	word = (uintptr_t)((char *)table.buckets - common->tables_base) |
 	       (uintptr_t)log2 << DIRECTORY_LOG2_SHIFT | (own ? DIRECTORY_OWN_SECRET : 0);
 	/* B1: pairs with the acquire loads of interner.c; the filled table and its secret come first */
-	atomic_store_explicit(&common->directory[shard->index], word, memory_order_release);
+	atomic_store_explicit(&common->directory[shard->index], word, ORDER_B1_WORD_STORE);
 
 	if (shard->slots > 0) /* the shared empty bucket is nobody's to retire */
 		retire(shard, common, old);
