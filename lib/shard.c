@@ -11,8 +11,9 @@
  * a retired table finds right strings or misses; before it believes a miss it loads the word again.
  *
  * Order of an insert, chosen so that nothing has to be taken back: (1) grow the table if it is at 7/8,
- * (2) take the entry's memory, (3) write the entry, (4) place the reference. 1 may fail while the table is
- * below 15/16: inserting goes on. 2 may fail: the caller gets the error. 3 and 4 cannot.
+ * (2) take the entry's memory, (3) write the entry, (4) place the reference, (5) link the slab that it has to itself,
+ * if it has one. 1 may fail while the table is below 15/16: inserting goes on. 2 may fail: the caller gets the
+ * error. The rest cannot.
  *
  * Re-keying: an insert that would look at more than 64 buckets is taken for a flood. The table is built
  * anew under a fresh random secret, at most once for each size of the table, so that readers meet a bounded
@@ -301,9 +302,9 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 		entry_frame(&common->layout, str, wanted->len, hash_byte(key->hash));
 		copy_bytes(str, wanted);
 	}
-	if (UNLIKELY(own)) /* not before: walks enter it without the lock */
-		slab_link(&shard->slabs, &common->layout, own, wanted->len);
 	table_put(&table, &place, hash, entry_ref(&common->layout, str));
+	if (UNLIKELY(own)) /* last: walks enter it without the lock, and who met a string there finds it */
+		slab_link(&shard->slabs, &common->layout, own, wanted->len);
 	shard->strings++;
 	shard->payload += wanted->len;
 	if (place.probed > shard->max_probe)
