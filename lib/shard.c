@@ -120,7 +120,11 @@ static FLATTEN void fill(const struct shard *shard, const struct shard_common *c
 	}
 }
 
-/* Gives the pages of a replaced table back, where it has whole ones. Holds: shard lock. */
+/*
+ * Gives the pages of a replaced table back, where it has whole ones; but not that of an own secret: it is plain data, and
+ * a reader who hashed with zeros would look in the wrong bucket, where no acquire orders what comes next (B1). Holds:
+ * shard lock.
+ */
 static void retire(struct shard *shard, const struct shard_common *common, uintptr_t word)
 {
 	struct table table = shard_table(common, word);
@@ -128,7 +132,7 @@ static void retire(struct shard *shard, const struct shard_common *common, uintp
 	size_t secret = word & DIRECTORY_OWN_SECRET ? HASH_SECRET_SIZE : 0;
 	uintptr_t start = (uintptr_t)table.buckets - secret;
 	uintptr_t end = (uintptr_t)(table.buckets + table.mask + 1);
-	uintptr_t from = (start + page - 1) & ~(uintptr_t)(page - 1);
+	uintptr_t from = ((uintptr_t)table.buckets + page - 1) & ~(uintptr_t)(page - 1);
 	uintptr_t to = end & ~(uintptr_t)(page - 1);
 
 	shard->retired_bytes += end - start;
@@ -188,15 +192,12 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 /* Replaces the table by a larger one with the same secret. Holds: shard lock. */
 static bool grow(struct shard *shard, struct shard_common *common, unsigned log2)
 {
-	struct secret own;
 	uintptr_t word;
 	struct table table = current_table(shard, common, &word);
-	bool first; /* the shared empty bucket is not counted as a table */
+	bool first = shard->slots == 0; /* the shared empty bucket is not counted as a table */
 
-	if (word & DIRECTORY_OWN_SECRET) /* a copy: the original's page goes with the old table */
-		own = *shard_own_secret(&table);
-	first = shard->slots == 0;
-	if (!replace_table(shard, common, log2, word & DIRECTORY_OWN_SECRET ? &own : NULL))
+	if (!replace_table(shard, common, log2,
+	                   word & DIRECTORY_OWN_SECRET ? shard_own_secret(&table) : NULL))
 		return false;
 	shard->growths += !first;
 	return true;
