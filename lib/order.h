@@ -10,14 +10,14 @@
  * orders written out.
  *
  * Grows by a line in one of the lists and its row in ARCHITECTURE. The models of tests/model
- * include this file as C++ and say with ORDER_OF(order) what their own orders are called.
+ * include this file, also as C++, and say with ORDER_OF(name, order) what their own orders are.
  */
 #ifndef CISTERN_LIB_ORDER_H
 #define CISTERN_LIB_ORDER_H
 
 #ifndef ORDER_OF
 #include <stdatomic.h>
-#define ORDER_OF(order) memory_order_##order
+#define ORDER_OF(name, order) memory_order_##order
 #endif
 
 /* X(name, order, what is accessed): label, who, and which end. */
@@ -81,13 +81,14 @@ enum order_mutant {
 
 enum order {
 #define ORDER_SITE(name, order, where)                                                             \
-	ORDER_##name = ORDER_IS_MUTANT(name) ? (int)ORDER_OF(relaxed) : (int)ORDER_OF(order),
+	ORDER_##name =                                                                             \
+	    ORDER_IS_MUTANT(name) ? (int)ORDER_OF(name, relaxed) : (int)ORDER_OF(name, order),
 	ORDER_SITES(ORDER_SITE)
 #undef ORDER_SITE
 	/* one operation with two ends */
-	ORDER_E1_CAS = ORDER_IS_MUTANT(E1_CAS_RELEASE)   ? (int)ORDER_OF(acquire)
-		       : ORDER_IS_MUTANT(E1_CAS_ACQUIRE) ? (int)ORDER_OF(release)
-							 : (int)ORDER_OF(acq_rel)
+	ORDER_E1_CAS = ORDER_IS_MUTANT(E1_CAS_RELEASE)   ? (int)ORDER_OF(E1_CAS_ACQUIRE, acquire)
+		       : ORDER_IS_MUTANT(E1_CAS_ACQUIRE) ? (int)ORDER_OF(E1_CAS_RELEASE, release)
+							 : (int)ORDER_OF(E1_CAS_RELEASE, acq_rel)
 };
 
 enum order_recheck {
