@@ -13,6 +13,7 @@
  * here, and nothing under any lock of the library, calls them.
  */
 #include "interner.h"
+#include "order.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -80,7 +81,7 @@ bool registry_ready(void)
 	int error;
 
 	/* acquire: pairs with H1 */
-	if (atomic_load_explicit(&installed, memory_order_acquire))
+	if (atomic_load_explicit(&installed, ORDER_H1_READY_LOAD))
 		return true;
 	error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	if (error) {
@@ -88,7 +89,7 @@ bool registry_ready(void)
 		return false;
 	}
 	/* H1: who sees it takes no lock before the handlers are there */
-	atomic_store_explicit(&installed, true, memory_order_release);
+	atomic_store_explicit(&installed, true, ORDER_H1_READY_STORE);
 	return true;
 }
 
