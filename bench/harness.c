@@ -324,6 +324,39 @@ int harness_descriptor(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
 }
 
+/* A fixed piece of arithmetic, some milliseconds of it, that fits into registers. */
+static void arithmetic(unsigned thread, void *arg)
+{
+	volatile uint64_t *sink = arg;
+	uint64_t x = thread;
+	for (unsigned i = 0; i < 4000000; i++)
+		x = x * UINT64_C(6364136223846793005) + 1;
+	sink[thread] = x;
+}
+
+static void measure_parallel(void *arg, void *result)
+{
+	double *out = result, ratios[3];
+	unsigned n = harness_cpus();
+	uint64_t *sink = harness_pages(n * sizeof *sink);
+	(void)arg;
+	for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+		uint64_t start = harness_now();
+		harness_threads(1, arithmetic, sink);
+		uint64_t one = harness_now() - start;
+		start = harness_now();
+		harness_threads(n, arithmetic, sink);
+		ratios[i] = (double)n * (double)one / (double)(harness_now() - start);
+	}
+	*out = harness_spread_of(ratios, sizeof ratios / sizeof *ratios).median;
+}
+
+double harness_parallel(void)
+{
+	double parallel;
+	return harness_child(measure_parallel, NULL, &parallel, sizeof parallel) ? parallel : NAN;
+}
+
 /* ---- statistics */
 
 static int compare_doubles(const void *a, const void *b)

@@ -84,6 +84,11 @@ double harness_load(void);
 void harness_note_load(void);
 double harness_load_at_start(void);
 
+/* How many processors' worth of arithmetic all processors give together at the moment. The host of a
+ * virtual machine may have less than it lists, and then nothing speeds up with threads. Takes some
+ * 50 ms; NaN where the child that tries it fails. */
+double harness_parallel(void);
+
 /* Order statistics. The array is sorted in place; n is at least 1. */
 struct harness_spread {
 	double q1, median, q3;

@@ -39,7 +39,10 @@ static void one_fact(void *arg, const char *key, const char *text)
 
 void report_machine(struct report *r)
 {
+	double parallel = harness_parallel();
 	report_machine_facts(one_fact, r);
+	if (!isnan(parallel))
+		report_fact(r, "parallel", "%.2f", parallel);
 	if (!isnan(harness_load_at_start()))
 		report_fact(r, "load", "%.2f", harness_load_at_start());
 }

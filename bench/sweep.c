@@ -79,7 +79,7 @@ static void help(FILE *f)
 	    "%u)\n"
 	    "  --quick                 few points and strings, one round: a check that all "
 	    "works\n"
-	    "  --full                  many points and rounds: about 40 minutes\n"
+	    "  --full                  many points and rounds; see --resume\n"
 	    "  --resume FILE           keep what each process measured in FILE, and go on from "
 	    "there\n"
 	    "\nWhat to make of it:\n"

@@ -201,7 +201,7 @@ saved() {
 	run $compare --threads 1 --save "$scratch/saved/deep"
 	grep -v huge_pages "$scratch/saved/deep/compare.csv" | $validate csv median
 	$validate json <"$scratch/saved/deep/compare.json"
-	for fact in version commit compiler processors corpus 'knobs of cistern'; do
+	for fact in version commit compiler processors parallel corpus 'knobs of cistern'; do
 		grep -q "^# $fact: ." "$scratch/saved/deep/compare.csv" || echo "CSV without $fact"
 		grep -q "\"$fact\": \"." "$scratch/saved/deep/compare.json" || echo "JSON without $fact"
 	done

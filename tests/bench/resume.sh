@@ -10,9 +10,9 @@ not_under_tsan '--resume'
 # Two settings and perhaps the defaults, one thread, two rounds and two more of the best.
 sweep='bench/cistern-sweep --count 2000 --rounds 2 --pass-ms 1 --shards 1,16 --slab-size 4K --threads 1'
 
-# A report without what is of the moment: the load of the machine, and what is remarked of it.
+# A report without what is of the moment: the load of the machine, what it has to give, and what is remarked of it.
 lasting() { # FILE
-	grep -v '^# \(load\|load_at_end\): \|^# The machine was busy\|^# Speeds differ' "$1"
+	grep -v '^# \(load\|load_at_end\|parallel\): \|^# The machine was busy\|^# Speeds differ' "$1"
 }
 
 rows() { # FILE
