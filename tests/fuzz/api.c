@@ -26,7 +26,7 @@ const char fuzz_target[] = "api";
 enum {
 	SEED = 7,
 	OPERATIONS = 256, /* in one input */
-	BUDGET = 1 << 20  /* bytes of long strings in one input */
+	BUDGET = 1 << 17  /* bytes of long strings in one input */
 };
 
 struct run {
