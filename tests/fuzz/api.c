@@ -44,16 +44,23 @@ static cistern_config take_config(struct run *r)
 	static const uint32_t shards[] = {1, 1, 2, 4, 16, 64, 256, 0};
 	static const uint64_t slab_sizes[] = {256, 512, 4096, 65536};
 	static const uint32_t intervals[] = {0, 1, 4, 32};
-	static const uint64_t sizes[] = {65536,           131072,          1 << 20,          4 << 20,
-	                                 UINT64_C(1) << 28, UINT64_C(1) << 32, UINT64_C(1) << 34, UINT64_C(1) << 36};
+	static const uint64_t sizes[] = {65536,
+					 131072,
+					 1 << 20,
+					 4 << 20,
+					 UINT64_C(1) << 28,
+					 UINT64_C(1) << 32,
+					 UINT64_C(1) << 34,
+					 UINT64_C(1) << 36};
 	static const uint64_t limits[] = {0, 0, 0, 65536, 98304, 131072, 262144, 1 << 20};
 	static const uint64_t longest[] = {0, 0, 0, 0, 1, 16, 129, 5000};
 	static const uint64_t capacities[] = {0, 0, 100, 5000};
 	static const uint64_t chunks[] = {0, 0, 4096, 65536};
 	static const uint32_t values[] = {0, 4, 8, 8};
 	static const cistern_hugepages huge[] = {CISTERN_HUGEPAGES_NEVER, CISTERN_HUGEPAGES_AUTO,
-	                                         CISTERN_HUGEPAGES_NEVER, CISTERN_HUGEPAGES_ALWAYS};
-	unsigned a = fuzz_byte(&r->in), b = fuzz_byte(&r->in), c = fuzz_byte(&r->in), d = fuzz_byte(&r->in);
+						 CISTERN_HUGEPAGES_NEVER, CISTERN_HUGEPAGES_ALWAYS};
+	unsigned a = fuzz_byte(&r->in), b = fuzz_byte(&r->in), c = fuzz_byte(&r->in),
+		 d = fuzz_byte(&r->in);
 	cistern_config config = CISTERN_CONFIG_INIT;
 
 	config.shards = shards[a & 7];
@@ -175,7 +182,7 @@ static struct text take_text(struct run *r)
 		return run_text(r, detail == 31);
 	default:
 		return detail == 31 ? (struct text){NULL, 0}
-		                    : forged_text(r, fuzz_number(&r->in), detail % 2);
+				    : forged_text(r, fuzz_number(&r->in), detail % 2);
 	}
 }
 
@@ -216,10 +223,10 @@ static void op_internv(struct run *r)
 	size_t cut = text.len ? fuzz_number(&r->in) % (text.len + 1) : 0;
 	size_t last = text.len - cut ? fuzz_byte(&r->in) % (text.len - cut + 1) : 0;
 	cistern_span parts[5] = {{text.data, cut},
-	                         {NULL, 0},
-	                         {text.data ? text.data + cut : NULL, text.len - cut - last},
-	                         {"", 0},
-	                         {text.data ? text.data + text.len - last : NULL, last}};
+				 {NULL, 0},
+				 {text.data ? text.data + cut : NULL, text.len - cut - last},
+				 {"", 0},
+				 {text.data ? text.data + text.len - last : NULL, last}};
 	const char *got;
 
 	errno = 0;
@@ -235,7 +242,7 @@ static void op_intern_hashed(struct run *r)
 	const char *got;
 
 	model_found(&r->m, text.data, text.len,
-	            cistern_find_hashed(r->m.c, text.data, text.len, hash));
+		    cistern_find_hashed(r->m.c, text.data, text.len, hash));
 	errno = 0;
 	got = cistern_intern_hashed(r->m.c, text.data, text.len, hash);
 	put(r, &text, got, errno);
@@ -273,12 +280,13 @@ static void op_cstr(struct run *r)
 /* Many at once, so that tables grow without an input of thousands of bytes. */
 static void op_many(struct run *r)
 {
-	unsigned kind = fuzz_byte(&r->in), from = fuzz_number(&r->in), n = 1 + 4u * fuzz_byte(&r->in), i;
+	unsigned kind = fuzz_byte(&r->in), from = fuzz_number(&r->in),
+		 n = 1 + 4u * fuzz_byte(&r->in), i;
 
 	for (i = from; i < from + n; i++) {
 		struct text text = kind % 4 == 0   ? forged_text(r, i & 0xFFFF, true)
-		                   : kind % 4 == 1 ? forged_text(r, i & 0xFFFF, false)
-		                                   : number_text(i);
+				   : kind % 4 == 1 ? forged_text(r, i & 0xFFFF, false)
+						   : number_text(i);
 		const char *got;
 
 		errno = 0;
@@ -312,9 +320,10 @@ static struct batch *take_batch(struct run *r)
 	if (b->bad < 128)
 		b->bad = SIZE_MAX;
 	for (i = 0; i < b->n; i++) {
-		b->texts[i] = i % every == 0 && fuzz_left(&r->in) ? take_text(r) : number_text(from + (unsigned)i);
+		b->texts[i] = i % every == 0 && fuzz_left(&r->in) ? take_text(r)
+								  : number_text(from + (unsigned)i);
 		b->in[i] = i == b->bad ? (cistern_span){NULL, 1}
-		                       : (cistern_span){b->texts[i].data, b->texts[i].len};
+				       : (cistern_span){b->texts[i].data, b->texts[i].len};
 		b->out[i] = "untouched";
 	}
 	return b;
@@ -351,7 +360,8 @@ static void op_find_batch(struct run *r)
 /* Some of what stands behind a failure may be interned all the same. */
 static void adopt(struct run *r, const cistern_span *span)
 {
-	const char *str = span->data || !span->len ? cistern_find(r->m.c, span->data, span->len) : NULL;
+	const char *str =
+	    span->data || !span->len ? cistern_find(r->m.c, span->data, span->len) : NULL;
 
 	if (str)
 		model_interned(&r->m, span->data, span->len, str, 0);
@@ -368,7 +378,8 @@ static void op_intern_batch(struct run *r)
 	error = errno;
 	FUZZ_CHECK(done <= b->n && (done == b->n || error));
 	for (i = 0; i < done; i++)
-		FUZZ_CHECK(i != b->bad && model_interned(&r->m, b->in[i].data, b->in[i].len, b->out[i], 0));
+		FUZZ_CHECK(i != b->bad &&
+			   model_interned(&r->m, b->in[i].data, b->in[i].len, b->out[i], 0));
 	for (i = done + 1; i < b->n; i++) {
 		FUZZ_CHECK(!b->out[i]);
 		adopt(r, &b->in[i]);
@@ -437,7 +448,8 @@ static void op_cas_value(struct run *r)
 
 static void op_link(struct run *r)
 {
-	struct word *a = model_word(&r->m, fuzz_number(&r->in)), *b = model_word(&r->m, fuzz_number(&r->in));
+	struct word *a = model_word(&r->m, fuzz_number(&r->in)),
+		    *b = model_word(&r->m, fuzz_number(&r->in));
 	int done;
 
 	errno = 0;
@@ -479,7 +491,8 @@ static void op_owns(struct run *r)
 	uintptr_t at = word ? (uintptr_t)word->kept : 0;
 
 	at += (uintptr_t)(intptr_t)(int16_t)fuzz_number(&r->in);
-	FUZZ_CHECK(cistern_owns(r->m.c, (const void *)at) == (model_owner(&r->m, (const void *)at) != NULL));
+	FUZZ_CHECK(cistern_owns(r->m.c, (const void *)at) ==
+		   (model_owner(&r->m, (const void *)at) != NULL));
 }
 
 static int sign(int x)
@@ -494,7 +507,8 @@ static int fold(unsigned char ch)
 
 static void op_compare(struct run *r)
 {
-	const struct word *a = model_word(&r->m, fuzz_number(&r->in)), *b = model_word(&r->m, fuzz_number(&r->in));
+	const struct word *a = model_word(&r->m, fuzz_number(&r->in)),
+			  *b = model_word(&r->m, fuzz_number(&r->in));
 	int plain = 0, folded = 0;
 	size_t i;
 
@@ -564,7 +578,8 @@ static void draft_step(struct run *r, struct draft *d, unsigned step)
 	case 3:
 		FUZZ_CHECK(cistern_buf_addf(&d->buf, "%*u", (int)number, number) == !d->failed);
 		if (!d->failed)
-			d->len += (size_t)snprintf(d->text + d->len, sizeof(d->text) - d->len, "%*u", (int)number, number);
+			d->len += (size_t)snprintf(d->text + d->len, sizeof(d->text) - d->len,
+						   "%*u", (int)number, number);
 		break;
 	case 4:
 		FUZZ_CHECK(cistern_buf_reserve(&d->buf, number * 16) == !d->failed);
@@ -633,7 +648,7 @@ static void op_reserve(struct run *r)
 	errno = 0;
 	if (cistern_reserve(r->m.c, n) != 0)
 		FUZZ_CHECK(errno == ENOSPC || (errno == EOVERFLOW && n > UINT32_MAX) ||
-		           (errno == ENOMEM && model_was_refused(&r->m)));
+			   (errno == ENOMEM && model_was_refused(&r->m)));
 	else
 		FUZZ_CHECK(n <= UINT32_MAX);
 }
@@ -650,7 +665,8 @@ static void op_print(struct run *r)
 	errno = 0;
 	done = cistern_stats_print(r->m.c, f, (cistern_format)format);
 	FUZZ_CHECK(fclose(f) == 0);
-	FUZZ_CHECK(format == 3 ? done == -1 && errno == EINVAL && size == 0 : done == 0 && size > 0);
+	FUZZ_CHECK(format == 3 ? done == -1 && errno == EINVAL && size == 0
+			       : done == 0 && size > 0);
 	if (format == CISTERN_FORMAT_JSON) {
 		uint64_t strings = 0;
 
@@ -687,8 +703,14 @@ static void op_wrong(struct run *r)
 /* From now on the system refuses what it is asked for, once, some times or for good. */
 static void op_fault(struct run *r)
 {
-	static const unsigned kinds[] = {0,           FAULT_BIT(COMMIT), FAULT_BIT(COMMIT), FAULTS_MEMORY,
-	                                 FAULTS_HINTS, FAULTS_RANDOM,     FAULTS_ALL,        FAULT_BIT(RESERVE)};
+	static const unsigned kinds[] = {0,
+					 FAULT_BIT(COMMIT),
+					 FAULT_BIT(COMMIT),
+					 FAULTS_MEMORY,
+					 FAULTS_HINTS,
+					 FAULTS_RANDOM,
+					 FAULTS_ALL,
+					 FAULT_BIT(RESERVE)};
 	unsigned how = fuzz_byte(&r->in);
 	struct fault_plan plan = {.kinds = kinds[how % 8], .after = fuzz_byte(&r->in)};
 
@@ -713,9 +735,9 @@ static bool begin(struct run *r)
 }
 
 static void (*const operations[])(struct run *r) = {
-    op_intern,       op_intern_new, op_internv,   op_intern_hashed, op_find,  op_cstr,
-    op_many,         op_find_batch, op_value,     op_cas_value,     op_link,  op_id,
-    op_intern_batch, op_owns,       op_compare,   op_buf,           op_print, op_reserve,
+    op_intern,       op_intern_new, op_internv, op_intern_hashed, op_find,  op_cstr,
+    op_many,         op_find_batch, op_value,   op_cas_value,     op_link,  op_id,
+    op_intern_batch, op_owns,       op_compare, op_buf,           op_print, op_reserve,
     op_wrong,        op_check,      op_fault,
 };
 enum { NOPERATIONS = sizeof(operations) / sizeof(operations[0]), OP_RESTART = NOPERATIONS };

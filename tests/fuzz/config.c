@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.c - fuzz target: text for knobs, by cistern_config_set and by the environment, against what
- * the manual says that each knob accepts; then an interner of what came out.
+ * config.c - fuzz target: text for knobs, by cistern_config_set and by the environment, against
+ * what the manual says that each knob accepts; then an interner of what came out.
  *
  *   line by line: key=value; every second line comes again as an environment variable
  *
@@ -115,7 +115,7 @@ static int judge(const cistern_config *config, size_t i, const char *value, uint
 		return EINVAL;
 	for (k = 0; k < digits; k++)
 		over |= __builtin_mul_overflow(n, 10, &n) ||
-		        __builtin_add_overflow(n, (uint64_t)(value[k] - '0'), &n);
+			__builtin_add_overflow(n, (uint64_t)(value[k] - '0'), &n);
 	for (k = *unit == 'K' ? 1 : *unit == 'M' ? 2 : *unit == 'G' ? 3 : 0; k > 0; k--)
 		over |= __builtin_mul_overflow(n, 1024, &n);
 	if (over || ((n < rule->least || n > rule->most) && !(n == 0 && rule->zero)) ||
@@ -128,7 +128,8 @@ static int judge(const cistern_config *config, size_t i, const char *value, uint
 }
 
 /* after is before, but for field i, which is value. */
-static void check_changed(const cistern_config *before, const cistern_config *after, size_t i, uint64_t value)
+static void check_changed(const cistern_config *before, const cistern_config *after, size_t i,
+			  uint64_t value)
 {
 	size_t k;
 

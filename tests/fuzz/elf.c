@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf.c - fuzz target: the bytes are an ELF file or an archive of them, whose symbols and strings are
- * read into a corpus by bench/corpus_elf.c and, as cistern-loader does it, loaded by bench/load.c.
+ * elf.c - fuzz target: the bytes are an ELF file or an archive of them, whose symbols and strings
+ * are read into a corpus by bench/corpus_elf.c and, as cistern-loader does it, loaded by
+ * bench/load.c.
  *
  *   one byte: size of the chunks that load.c takes; then the file
  *
- * The harness is replaced by calls without threads and children. What can be surveyed must load, and
- * pass the bench's own verification.
+ * The harness is replaced by calls without threads and children. What can be surveyed must load,
+ * and pass the bench's own verification.
  */
 #include "readers.h"
 

@@ -17,8 +17,8 @@ bool model_open(struct model *m, const cistern_config *config)
 	if (!m->c) {
 		/* memory_limit may be too little for shards or capacity, max_bytes for capacity */
 		FUZZ_CHECK((errno == EINVAL && config->memory_limit) ||
-		           (errno == ENOSPC && config->capacity) ||
-		           (errno == ENOMEM && model_was_refused(m)));
+			   (errno == ENOSPC && config->capacity) ||
+			   (errno == ENOMEM && model_was_refused(m)));
 		return false;
 	}
 	m->in_effect.size = sizeof(m->in_effect);
@@ -209,7 +209,7 @@ void model_check(const struct model *m)
 		FUZZ_CHECK(cistern_id_valid(m->c, id) && cistern_owns(m->c, word->kept));
 		FUZZ_CHECK(cistern_value(m->c, word->kept) == extra->value);
 		FUZZ_CHECK(cistern_linked(m->c, word->kept) ==
-		           (extra->link ? extra->link->kept : NULL));
+			   (extra->link ? extra->link->kept : NULL));
 	}
 	check_places(m);
 	check_figures(m);

@@ -21,12 +21,13 @@ struct extra {
 
 struct model {
 	cistern *c;
-	cistern_config config;  /* as it was asked for */
+	cistern_config config; /* as it was asked for */
 	cistern_config in_effect;
 	struct words set;
 	struct extra *extras;
 	size_t room;
-	uint64_t refusals; /* that were planned (faults.h), as of the last call that failed with ENOMEM */
+	uint64_t refusals; /* that were planned (faults.h), as of the last call that failed with
+			      ENOMEM */
 };
 
 /* Makes the interner; false where there is none, which has to be for a reason that config has. */
@@ -37,8 +38,8 @@ void model_close(struct model *m);
 int model_refuses(const struct model *m, size_t len);
 
 /*
- * got and error (errno then) are what a call that interns these bytes gave. Returns the word, made if
- * the string is new; NULL where it could not be interned, which has to be right.
+ * got and error (errno then) are what a call that interns these bytes gave. Returns the word, made
+ * if the string is new; NULL where it could not be interned, which has to be right.
  */
 struct word *model_interned(struct model *m, const char *s, size_t len, const char *got, int error);
 

@@ -48,7 +48,8 @@ bool reader_run(void (*fn)(void *arg), void *arg)
 
 	*reader_complaint = '\0';
 	done = scope_run(fn, arg);
-	FUZZ_CHECK(done ? !*reader_complaint : *reader_complaint && !strchr(reader_complaint, '\n'));
+	FUZZ_CHECK(done ? !*reader_complaint
+			: *reader_complaint && !strchr(reader_complaint, '\n'));
 	return done;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * readers.h - what the targets for the readers of the benches share: input as a file, and complaints
- * as an outcome.
+ * readers.h - what the targets for the readers of the benches share: input as a file, and
+ * complaints as an outcome.
  */
 #ifndef TESTS_FUZZ_READERS_H
 #define TESTS_FUZZ_READERS_H

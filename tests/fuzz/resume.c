@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resume.c - fuzz target: the bytes are a file of cistern-sweep --resume, which is opened, asked, added
- * to and opened again.
+ * resume.c - fuzz target: the bytes are a file of cistern-sweep --resume, which is opened, asked,
+ * added to and opened again.
  *
- *   one byte: even for a file as it is, odd for one that begins with the right header; then the file
+ *   one byte: even for a file as it is, odd for one that begins with the right header; then the
+ * file
  */
 #include "readers.h"
 
@@ -16,12 +17,12 @@ const char fuzz_target[] = "resume";
 
 /* The names of the columns, as in bench/sweep_result.c. */
 const struct measure measures[MEASURES] = {
-#define WIDE   MEASURE_WIDE
-#define SPREAD MEASURE_SPREAD
-#define MAP    MEASURE_MAP
-#define COST   MEASURE_COST
-#define SPEED  MEASURE_SPEED
-#define SPLIT  MEASURE_SPLIT
+#define WIDE                                 MEASURE_WIDE
+#define SPREAD                               MEASURE_SPREAD
+#define MAP                                  MEASURE_MAP
+#define COST                                 MEASURE_COST
+#define SPEED                                MEASURE_SPEED
+#define SPLIT                                MEASURE_SPLIT
 #define ROW(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
     SWEEP_MEASURES(ROW)
 #undef ROW

@@ -13,7 +13,7 @@ static struct note {
 	enum kind kind;
 	void *p;
 	size_t n; /* size of a mapping; number of a descriptor */
-} *notes;
+} * notes;
 static size_t held, room;
 
 static jmp_buf *back; /* where exit goes */

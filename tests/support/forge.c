@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forge.c - see forge.h. How XXH3 hashes 4 to 8 bytes is in xxHash's doc/xxhash_spec.md: the bytes as one
- * number, xor some of the secret, go through steps each of which can be undone.
+ * forge.c - see forge.h. How XXH3 hashes 4 to 8 bytes is in xxHash's doc/xxhash_spec.md: the bytes
+ * as one number, xor some of the secret, go through steps each of which can be undone.
  */
 #include "forge.h"
 

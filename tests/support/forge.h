@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forge.h - strings with chosen hashes, for who knows the 192 bytes that an interner's hashes are keyed
- * with: what an attacker can do to whom they have leaked, or who was told a fixed seed.
+ * forge.h - strings with chosen hashes, for who knows the 192 bytes that an interner's hashes are
+ * keyed with: what an attacker can do to whom they have leaked, or who was told a fixed seed.
  *
- * For 17 to 32 bytes XXH3 adds two products, (bytes 0-7 ^ secret 0-7) x (bytes 8-15 ^ secret 8-15) and
- * the same with the last sixteen bytes and secret 16-31. A string of 32 that repeats those secret
- * bytes in its first and third word makes both 0, whatever its other words are: 2^128 strings with
- * one hash.
+ * For 17 to 32 bytes XXH3 adds two products, (bytes 0-7 ^ secret 0-7) x (bytes 8-15 ^ secret 8-15)
+ * and the same with the last sixteen bytes and secret 16-31. A string of 32 that repeats those
+ * secret bytes in its first and third word makes both 0, whatever its other words are: 2^128
+ * strings with one hash.
  */
 #ifndef TESTS_FORGE_H
 #define TESTS_FORGE_H
