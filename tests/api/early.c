@@ -55,7 +55,7 @@ END_TEST
 #if HAVE_PREINIT
 
 static cistern *created_first;
-static const char *interned_first, *constructed_by_then;
+static const char *interned_first, *literal_first, *constructed_by_then;
 static int forked_first = -1;
 
 /* Makes both kinds of interner, and forks, before the library's constructor installs what makes
@@ -67,8 +67,7 @@ static void before_all_constructors(void)
 	constructed_by_then = early_string();
 	created_first = cistern_create(NULL);
 	interned_first = cistern_intern_cstr(created_first, "before all constructors");
-	if (!CISTERN_LIT("a literal before all constructors"))
-		interned_first = NULL;
+	literal_first = CISTERN_LIT("a literal before all constructors");
 	pid = fork();
 	if (pid == 0)
 		_exit(!cistern_intern_cstr(created_first, "the child's") ||
@@ -86,7 +85,8 @@ START_TEST(a_program_may_intern_before_all_constructors)
 	ck_assert_str_eq(interned_first, "before all constructors");
 	ck_assert_ptr_eq(cistern_find_cstr(created_first, "before all constructors"),
 			 interned_first);
-	ck_assert_ptr_eq(CISTERN_LIT("a literal before all constructors"),
+	ck_assert_ptr_nonnull(literal_first);
+	ck_assert_ptr_eq(literal_first,
 			 cistern_find_cstr(cistern_default(), "a literal before all constructors"));
 	ck_assert_int_eq(forked_first, 0);
 	cistern_destroy(created_first);

@@ -225,6 +225,46 @@ START_TEST(many_interners_live_side_by_side)
 }
 END_TEST
 
+/* Threads that live on: what they might remember of an interner would outlive it. */
+static struct {
+	pthread_barrier_t made, used;
+	cistern *c;
+	size_t rounds;
+} succession;
+
+static void use_each(support_worker *worker)
+{
+	size_t round;
+
+	for (round = 0; round < succession.rounds; round++) {
+		char data[32];
+		size_t len = (size_t)snprintf(data, sizeof(data), "of thread %u", worker->index);
+		cistern *c;
+		const char *str;
+
+		if (worker->index == 0)
+			succession.c = cistern_create(NULL);
+		pthread_barrier_wait(&succession.made);
+		c = succession.c;
+		support_expect(worker, !cistern_find(c, data, len));
+		str = cistern_intern(c, data, len);
+		support_expect(worker, str && cistern_find(c, data, len) == str);
+		support_expect(worker, cistern_owns(c, str) && memcmp(str, data, len + 1) == 0);
+		pthread_barrier_wait(&succession.used);
+		if (worker->index == 0)
+			cistern_destroy(c);
+	}
+}
+
+START_TEST(an_interner_knows_nothing_of_one_that_was_there_before)
+{
+	succession.rounds = support_scaled(200);
+	pthread_barrier_init(&succession.made, NULL, 3);
+	pthread_barrier_init(&succession.used, NULL, 3);
+	support_run(3, use_each, NULL);
+}
+END_TEST
+
 static void create_and_destroy(support_worker *worker)
 {
 	size_t i, rounds = support_scaled(60);
@@ -562,6 +602,7 @@ static Suite *make(void)
 	support_add(s, destroying_nothing_does_nothing);
 	cases_add_loop(s, interners_come_and_go, VARIANTS);
 	support_add(s, many_interners_live_side_by_side);
+	support_add(s, an_interner_knows_nothing_of_one_that_was_there_before);
 	support_add(s, interners_come_and_go_on_all_threads);
 	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 6);
 	support_add(s, fork_while_interners_come_and_go);
