@@ -220,7 +220,8 @@ START_TEST(work_for_a_flood_is_that_for_honest_strings_and_a_little)
 		struct string s = forged(&secret, (enum kind)_i, i);
 
 		work += buckets_ahead(c, shard, &s);
-		unit_must(work <= most); /* here: without the re-key it would take minutes to get on */
+		unit_must(work <=
+			  most); /* here: without the re-key it would take minutes to get on */
 		unit_must(cistern_intern(c, s.data, s.len));
 		unit_table(c, shard, &word);
 		tables += word != before;
