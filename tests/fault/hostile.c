@@ -131,10 +131,26 @@ END_TEST
 
 /* ---------------------------------------------------------------- counting */
 
-/* Buckets that finding each string of a shard looks at. */
+/* Buckets that finding each string of a shard looks at; pairs within a bucket, and those with one
+ * tag. */
 struct reach {
 	uint64_t strings, buckets, longest;
+	uint64_t pairs, alike;
 };
+
+static void count_pairs(struct bucket *bucket, struct reach *reach)
+{
+	uint64_t words[2] = {atomic_load(&bucket->words[0]), atomic_load(&bucket->words[1])};
+
+	for (unsigned a = 0; a < BUCKET_SLOTS; a++)
+		for (unsigned b = 0; b < a; b++) {
+			uint8_t x = (uint8_t)(words[a / 8] >> a % 8 * 8),
+				y = (uint8_t)(words[b / 8] >> b % 8 * 8);
+
+			reach->pairs += x && y;
+			reach->alike += x && x == y;
+		}
+}
 
 static struct reach reach_of(const cistern *c, uint32_t shard)
 {
@@ -142,9 +158,10 @@ static struct reach reach_of(const cistern *c, uint32_t shard)
 	struct table table = unit_table(c, shard, &word);
 	const struct secret *secret =
 	    word & DIRECTORY_OWN_SECRET ? shard_own_secret(&table) : &c->common.secret;
-	struct reach reach = {0, 0, 0};
+	struct reach reach = {0, 0, 0, 0, 0};
 
-	for (uint32_t b = 0; b <= table.mask; b++)
+	for (uint32_t b = 0; b <= table.mask; b++) {
+		count_pairs(&table.buckets[b], &reach);
 		for (unsigned slot = 0; slot < BUCKET_SLOTS; slot++) {
 			uint32_t ref = atomic_load(&table.buckets[b].refs[slot]);
 			const char *str = entry_str(&c->common.layout, ref);
@@ -160,16 +177,21 @@ static struct reach reach_of(const cistern *c, uint32_t shard)
 			if (probe.step + 1 > reach.longest)
 				reach.longest = probe.step + 1;
 		}
+	}
 	return reach;
 }
 
-/* The probes of honest strings: at most 1.5 buckets on average, and none longer than 30. */
+/*
+ * As honest strings lie: 1.5 buckets at most on average, and none over 30; of two strings in one
+ * bucket about one in 255 has the tag of the other.
+ */
 static void check_normal(const cistern *c, uint32_t shard)
 {
 	struct reach reach = reach_of(c, shard);
 
 	ck_assert_uint_le(reach.buckets * 2, reach.strings * 3);
 	ck_assert_uint_le(reach.longest, 30);
+	ck_assert_uint_le(reach.alike, reach.pairs / 128 + 50);
 }
 
 /* Buckets that inserting the string will look at, in the table of now. */
