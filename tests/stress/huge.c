@@ -6,7 +6,7 @@
  */
 #include "cases.h"
 #include "figures.h"
-#include "memory.h"
+#include "meminfo.h"
 #include "support.h"
 #include "tools.h"
 #include "variants.h"
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		puts("1..0 # SKIP no room for strings of gigabytes here");
 		return 0;
 	}
-	if (!memory_suffices(7 * GIB))
+	if (!meminfo_suffices(7 * GIB))
 		return 0;
 	return support_main(argc, argv, "huge", make);
 }
