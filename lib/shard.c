@@ -346,6 +346,23 @@ static void enter(struct shard *shard)
 		shard->lock_waits++;
 }
 
+/*
+ * Looks once more for a large string for which there was no memory: another call, or an earlier string of the same
+ * batch, may have added it, perhaps with the last that there was. False: it is not there, errno is as it was.
+ */
+static bool look_again(struct shard *shard, struct shard_common *common, struct shard_key *key)
+{
+	int error = errno;
+	uintptr_t word;
+
+	enter(shard);
+	current_table(shard, common, &word);
+	key->str = shard_find(common, word, &key->wanted, key->hash);
+	lock_release(&shard->lock);
+	errno = error;
+	return key->str != NULL;
+}
+
 bool shard_intern(struct shard *shard, struct shard_common *common, struct shard_key *key)
 {
 	struct slab *prepared = NULL;
@@ -356,7 +373,7 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 
 		prepared = slab_alloc_single(&common->layout, &common->strings, key->wanted.len);
 		if (!prepared)
-			return false;
+			return look_again(shard, common, key);
 		str = slab_single_str(prepared);
 		entry_frame(&common->layout, str, key->wanted.len, hash_byte(key->hash));
 		copy_bytes(str, &key->wanted);

@@ -110,8 +110,8 @@ static uint64_t pass_and_recover(int config, const struct fault_plan *plan)
 
 START_TEST(what_failed_can_be_repeated)
 {
-	static const uint64_t rows[] = {
-	    1, 5}; /* what is refused once is mostly asked for in another way */
+	/* what is refused once is mostly asked for again in another way */
+	static const uint64_t rows[] = {1, 5};
 
 	bystander_begin();
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handed.c - what one thread hands to another through the interner, on the machine of machine.h: what a program
- * wrote before it set a value, a counterpart behind a link, memory behind an id, a string with a
- * slab of its own met by an iteration, the default interner itself. Whoever gets it may read it.
+ * handed.c - what one thread hands to another through the interner, on the machine of machine.h:
+ * what a program wrote before it set a value, a counterpart behind a link, memory behind an id, a
+ * string with a slab of its own met by an iteration, the default interner itself. Whoever gets it
+ * may read it.
  */
 #include "machine.h"
 
@@ -19,8 +20,8 @@ enum { WORKERS = 3, STRINGS = 3, NOTES = 24 };
 struct world {
 	cistern *c;
 	const char *str[STRINGS]; /* there when the workers begin */
-	uint64_t notes[NOTES];	  /* what a value tells of: number plus 1 */
-	unsigned fresh;		  /* so many names were given out */
+	uint64_t notes[NOTES];    /* what a value tells of: number plus 1 */
+	unsigned fresh;           /* so many names were given out */
 	unsigned per_worker;
 };
 
@@ -183,8 +184,8 @@ static void fill_or_ask(support_worker *worker)
 			continue;
 		}
 		long_name[0] = (char)('0' + worker->index);
-		support_expect(worker, cistern_intern(world->c, long_name,
-						      sizeof(long_name) - i) != NULL);
+		support_expect(worker,
+			       cistern_intern(world->c, long_name, sizeof(long_name) - i) != NULL);
 	}
 }
 

@@ -4,16 +4,14 @@
  * of them, so a history is linearizable exactly when that of each key is.
  *
  *   one pointer   all calls that returned the key returned the same, and no other key's
- *   added once    at most one call said that it was new, and no call that returned the key had ended
- *                 before that one began
- *   no miss       a find or an iteration that began after a call that returned the key had ended
- *                 does not miss it
- *   no foresight  a find or an iteration that returned the key did not end before every intern of it
- *                 began
+ *   added once    at most one call said that it was new, and no call that returned the key had
+ * ended before that one began no miss       a find or an iteration that began after a call that
+ * returned the key had ended does not miss it no foresight  a find or an iteration that returned
+ * the key did not end before every intern of it began
  *
  * "Ended before" is what the threads could know: a.end <= b.known[a.thread]. A thread's own moments
- * only grow, so of the calls of a thread that returned the key the first says all, and of all interns of
- * a key the least that one of them knew.
+ * only grow, so of the calls of a thread that returned the key the first says all, and of all
+ * interns of a key the least that one of them knew.
  */
 #include "history.h"
 
@@ -116,7 +114,8 @@ static int by_pointer(const void *a, const void *b)
 	return (x->str > y->str) - (x->str < y->str);
 }
 
-static bool pointers_differ(const struct verdict *verdicts, unsigned keys, char *reason, size_t size)
+static bool pointers_differ(const struct verdict *verdicts, unsigned keys, char *reason,
+			    size_t size)
 {
 	const struct call **sorted = need(calloc(keys + 1, sizeof(*sorted)));
 	unsigned n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instrument.c - the functions by which code that was compiled with -fsanitize=thread reports what it does:
- * those of ThreadSanitizer's run-time library, which is not linked, done by the machine. The names
- * and arguments are gcc's and clang's; the spin lock, which is inline assembly, reports itself
- * through the same interface (lib/lock.c).
+ * instrument.c - the functions by which code that was compiled with -fsanitize=thread reports what
+ * it does: those of ThreadSanitizer's run-time library, which is not linked, done by the machine.
+ * The names and arguments are gcc's and clang's; the spin lock, which is inline assembly, reports
+ * itself through the same interface (lib/lock.c).
  *
  * Outside of a scenario everything is done as the code says.
  */
@@ -140,16 +140,16 @@ HOOK(void, __tsan_write_range, void *p, size_t size)
 		threads_point();                                                                   \
 		old = __atomic_load_n(p, SEQ);                                                     \
 		if (old != *expected || (may_fail && machine_random(16) == 0)) {                   \
-			*expected = (type)memory_fetch(threads_self(), (void *)p, sizeof(type),    \
-						       failure);                                   \
+			*expected =                                                                \
+			    (type)memory_fetch(threads_self(), (void *)p, sizeof(type), failure);  \
 			return 0;                                                                  \
 		}                                                                                  \
 		memory_fetch(threads_self(), (void *)p, sizeof(type), order);                      \
 		memory_replace(threads_self(), (void *)p, sizeof(type), desired, order);           \
 		return 1;                                                                          \
 	}                                                                                          \
-	HOOK(int, __tsan_atomic##bits##_compare_exchange_strong, volatile type *p,                 \
-	     type *expected, type desired, int order, int failure)                                 \
+	HOOK(int, __tsan_atomic##bits##_compare_exchange_strong, volatile type *p, type *expected, \
+	     type desired, int order, int failure)                                                 \
 	{                                                                                          \
 		return exchange##bits(p, expected, desired, order, failure, false);                \
 	}                                                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linear.c - histories of intern, find and foreach on threads of the processor, and the judge of histories
- * itself: it must reject what no set of strings does.
+ * linear.c - histories of intern, find and foreach on threads of the processor, and the judge of
+ * histories itself: it must reject what no set of strings does.
  */
 #include "cases.h"
 #include "figures.h"
@@ -35,8 +35,11 @@ static bool allowed(const struct step *steps, bool complete)
 	bool good;
 
 	for (; steps->end; steps++) {
-		struct call call = {.kind = steps->kind, .thread = steps->thread, .key = steps->key,
-				    .str = steps->str, .end = steps->end};
+		struct call call = {.kind = steps->kind,
+				    .thread = steps->thread,
+				    .key = steps->key,
+				    .str = steps->str,
+				    .end = steps->end};
 
 		for (unsigned t = 0; t < HISTORY_THREADS; t++)
 			call.known[t] = steps->start - 1;
@@ -53,11 +56,17 @@ START_TEST(histories_of_a_set_are_allowed)
 {
 	static const struct step histories[][8] = {
 	    {{CALL_ADD, 0, 0, a, 1, 2}, {CALL_FIND, 1, 0, a, 3, 4}, {CALL_INTERN, 2, 0, a, 5, 6}},
-	    {{CALL_FIND, 1, 0, NULL, 1, 2}, {CALL_ADD, 0, 0, a, 3, 4}, {CALL_FIND, 1, 1, NULL, 5, 6}},
+	    {{CALL_FIND, 1, 0, NULL, 1, 2},
+	     {CALL_ADD, 0, 0, a, 3, 4},
+	     {CALL_FIND, 1, 1, NULL, 5, 6}},
 	    /* at the same time: either way */
 	    {{CALL_ADD, 0, 0, a, 1, 9}, {CALL_FIND, 1, 0, NULL, 2, 3}, {CALL_FIND, 2, 0, a, 4, 5}},
-	    {{CALL_ADD, 0, 0, a, 1, 4}, {CALL_FIND, 1, 0, NULL, 3, 6}, {CALL_INTERN, 2, 0, a, 2, 3}},
-	    {{CALL_ADD, 0, 0, a, 1, 2}, {CALL_ADD, 0, 1, b, 3, 4}, {CALL_VISIT, 1, 0, a, 3, 9},
+	    {{CALL_ADD, 0, 0, a, 1, 4},
+	     {CALL_FIND, 1, 0, NULL, 3, 6},
+	     {CALL_INTERN, 2, 0, a, 2, 3}},
+	    {{CALL_ADD, 0, 0, a, 1, 2},
+	     {CALL_ADD, 0, 1, b, 3, 4},
+	     {CALL_VISIT, 1, 0, a, 3, 9},
 	     {CALL_VISIT, 1, 1, NULL, 3, 9}},
 	    /* two inserts meet: one of them was first */
 	    {{CALL_ADD, 0, 0, a, 1, 5}, {CALL_INTERN, 1, 0, a, 1, 5}},
@@ -81,7 +90,8 @@ START_TEST(histories_of_no_set_are_rejected)
 	    {{CALL_ADD, 0, 0, a, 1, 9}, {CALL_ADD, 1, 0, a, 3, 4}},
 	    {{CALL_INTERN, 0, 0, a, 1, 2}, {CALL_ADD, 1, 0, a, 3, 4}},
 	    {{CALL_FIND, 0, 0, a, 1, 2}, {CALL_ADD, 1, 0, a, 3, 4}},
-	    /* missed after an intern, a find, an iteration that returned it; by each kind of look */
+	    /* missed after an intern, a find, an iteration that returned it; by each kind of look
+	     */
 	    {{CALL_ADD, 0, 0, a, 1, 2}, {CALL_FIND, 1, 0, NULL, 3, 4}},
 	    {{CALL_INTERN, 0, 0, a, 1, 2}, {CALL_FIND, 0, 0, NULL, 3, 4}},
 	    {{CALL_ADD, 0, 0, a, 1, 9}, {CALL_FIND, 1, 0, a, 2, 3}, {CALL_FIND, 2, 0, NULL, 4, 5}},
@@ -249,11 +259,13 @@ static void record(support_worker *worker)
 	struct recorded *r = worker->arg;
 
 	for (unsigned front = 0; front < r->keys && !worker->failed; front++) {
-		unsigned k = front - (unsigned)support_rng_below(&worker->rng, front < 8 ? front + 1 : 8);
+		unsigned k =
+		    front - (unsigned)support_rng_below(&worker->rng, front < 8 ? front + 1 : 8);
 
 		switch (support_rng_below(&worker->rng, 8)) {
 		case 0:
-			find_recorded(r, worker, (unsigned)support_rng_below(&worker->rng, r->keys));
+			find_recorded(r, worker,
+				      (unsigned)support_rng_below(&worker->rng, r->keys));
 			break;
 		case 1:
 		case 2:

@@ -6,7 +6,7 @@
  * two, and is left out where there is not enough memory.
  */
 #include "figures.h"
-#include "memory.h"
+#include "meminfo.h"
 #include "support.h"
 #include "tools.h"
 
@@ -248,9 +248,9 @@ START_TEST(fifty_million_strings_are_kept_and_cost_what_the_formula_says)
 	memset((void *)load.ids, 0, bytes); /* so that it is resident before */
 	load.c = cistern_create(NULL);
 	ck_assert_ptr_nonnull(load.c);
-	before = memory_resident();
+	before = meminfo_resident();
 	support_run(THREADS, intern_half, NULL);
-	assert_memory(memory_resident() - before);
+	assert_memory(meminfo_resident() - before);
 	support_run(THREADS, find_other_half, NULL);
 	support_run(THREADS, find_absent, NULL);
 	ck_assert_int_eq(cistern_foreach(load.c, walk, &walked), 0);
@@ -259,7 +259,7 @@ START_TEST(fifty_million_strings_are_kept_and_cost_what_the_formula_says)
 	ck_assert_uint_eq(walked.bytes, payload);
 	cistern_destroy(load.c);
 	if (before && load.strings >= 1000000 && !UNDER_TSAN)
-		ck_assert_uint_lt(memory_resident(), before + payload / 50);
+		ck_assert_uint_lt(meminfo_resident(), before + payload / 50);
 }
 END_TEST
 
@@ -274,7 +274,7 @@ static Suite *make(void)
 int main(int argc, char **argv)
 {
 	/* 12 bytes for the table, 4 for the id, and a tenth for the rest of the machine */
-	if (!memory_suffices((uint64_t)strings_wanted() * (MEAN + ENTRY + 2 + 12 + 4) / 10 * 11))
+	if (!meminfo_suffices((uint64_t)strings_wanted() * (MEAN + ENTRY + 2 + 12 + 4) / 10 * 11))
 		return 0;
 	return support_main(argc, argv, "load", make);
 }

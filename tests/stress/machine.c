@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c - the machine of machine.h itself: it shows what C11 allows and this processor does not,
- * shows nothing that C11 forbids, and reports races, deadlocks and the schedule that led there.
- * Without this, a green run on the machine would say nothing. The programs are the usual litmus
- * tests.
+ * machine.c - the machine of machine.h itself: it shows what C11 allows and this processor does
+ * not, shows nothing that C11 forbids, and reports races, deadlocks and the schedule that led
+ * there. Without this, a green run on the machine would say nothing. The programs are the usual
+ * litmus tests.
  */
 #include "machine.h"
 
@@ -159,9 +159,8 @@ static void add(support_worker *worker)
 		uint64_t old = 0;
 
 		/* relaxed: what the other's release carried goes on with it */
-		while (!atomic_compare_exchange_weak_explicit(&shared.x, &old, old + 2,
-							      memory_order_relaxed,
-							      memory_order_relaxed))
+		while (!atomic_compare_exchange_weak_explicit(
+		    &shared.x, &old, old + 2, memory_order_relaxed, memory_order_relaxed))
 			;
 	}
 }

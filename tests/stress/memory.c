@@ -211,9 +211,9 @@ static void race(unsigned self, uintptr_t at, const char *what, unsigned other, 
 {
 	for (unsigned i = 0; i < memory.nwatched; i++)
 		if (at >= memory.watched[i].from && at < memory.watched[i].to) {
-			machine_fail("data race: thread %u %s byte %zu of range %u, which thread %u %s",
-				     self, what, (size_t)(at - memory.watched[i].from), i, other,
-				     before);
+			machine_fail(
+			    "data race: thread %u %s byte %zu of range %u, which thread %u %s",
+			    self, what, (size_t)(at - memory.watched[i].from), i, other, before);
 			return;
 		}
 }
@@ -297,8 +297,8 @@ static struct variable *variable_at(unsigned self, const void *p, size_t size)
 		line->variables |= (uint8_t)(1u << (at & (LINE - 1)) / 8);
 		for (unsigned i = 0; i < size; i++)
 			if (!written_before(self, line, (unsigned)(at & (LINE - 1)) + i)) {
-				race(self, at, "accesses as an atomic", line->writer[at & (LINE - 1)],
-				     "wrote as plain data");
+				race(self, at, "accesses as an atomic",
+				     line->writer[at & (LINE - 1)], "wrote as plain data");
 				break;
 			}
 	}
@@ -319,7 +319,8 @@ static void see(unsigned self, struct variable *variable, uint32_t number)
 
 	if (*n > 0 && sight[*n - 1].number == number)
 		return; /* the older step says more */
-	if (*n == SIGHTS) { /* drop the oldest; the next one counts from its step on, which allows less */
+	if (*n ==
+	    SIGHTS) { /* drop the oldest; the next one counts from its step on, which allows less */
 		sight[1].step = sight[0].step;
 		memmove(sight, sight + 1, (SIGHTS - 1) * sizeof(*sight));
 		--*n;
@@ -366,7 +367,8 @@ static uint64_t take(unsigned self, struct variable *variable, uint32_t number, 
 uint64_t memory_load(unsigned self, void *p, size_t size, int order)
 {
 	struct variable *variable = variable_at(self, p, size);
-	uint32_t last = variable->count - 1, least = order == SEQ_CST ? last : oldest(self, variable);
+	uint32_t last = variable->count - 1,
+		 least = order == SEQ_CST ? last : oldest(self, variable);
 
 	if (least < last && machine_stale())
 		last = least + (uint32_t)machine_random(last - least);

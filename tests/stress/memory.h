@@ -20,12 +20,14 @@ void memory_reset(void);
 void memory_watch(const void *p, size_t size);
 void memory_ignore(const void *p);
 
-/* self knows what other knows, and the other way round for a lock: into is given what self knows. */
+/* self knows what other knows, and the other way round for a lock: into is given what self knows.
+ */
 void memory_learn(unsigned self, const struct clock *from);
 void memory_tell(unsigned self, struct clock *into);
 const struct clock *memory_clock(unsigned self);
 
-/* Atomic accesses of 1, 4 or 8 bytes; order as in the compiler's calls, which is that of memory_order. */
+/* Atomic accesses of 1, 4 or 8 bytes; order as in the compiler's calls, which is that of
+ * memory_order. */
 uint64_t memory_load(unsigned self, void *p, size_t size, int order);
 void memory_store(unsigned self, void *p, size_t size, uint64_t value, int order);
 /* The latest value, as an operation reads it that is going to replace it; then that. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * seam.c - the machine's locks and its system: see seam.h. Pages are small here (MACHINE_PAGE), so
- * that small tables have whole ones; they are all accessible from the beginning, and what the library
- * makes so is only noted. Random bytes come from the schedule, so that it can be repeated.
+ * that small tables have whole ones; they are all accessible from the beginning, and what the
+ * library makes so is only noted. Random bytes come from the schedule, so that it can be repeated.
  */
 #include "memory.h"
 #include "threads.h"

@@ -49,7 +49,7 @@ int seam_memcmp(const void *a, const void *b, size_t size);
 #define memcpy(to, from, size)                                                                     \
 	(__builtin_constant_p(size) && (size) <= 16 ? __builtin_memcpy(to, from, size)             \
 						    : seam_memcpy(to, from, size))
-#define memset  seam_memset
-#define memcmp  seam_memcmp
+#define memset seam_memset
+#define memcmp seam_memcmp
 
 #endif

@@ -10,7 +10,7 @@
  */
 #include "figures.h"
 #include "maps.h"
-#include "memory.h"
+#include "meminfo.h"
 #include "support.h"
 #include "tools.h"
 #include "variants.h"
@@ -268,8 +268,8 @@ static void take_sample(struct sample *most)
 	static struct maps maps;
 
 	raise(&most->committed, figures(soak.kept).committed_bytes);
-	raise(&most->resident, memory_resident());
-	raise(&most->mapped, memory_mapped());
+	raise(&most->resident, meminfo_resident());
+	raise(&most->mapped, meminfo_mapped());
 	if (maps_read(&maps))
 		raise(&most->mappings, maps.count);
 }

@@ -316,7 +316,9 @@ void machine_run(unsigned count, void (*fn)(support_worker *worker), void *arg)
 		struct thread *thread = &machine.threads[t];
 
 		memset(thread, 0, sizeof(*thread));
-		thread->worker = (support_worker){.index = t - 1, .count = count, .arg = arg,
+		thread->worker = (support_worker){.index = t - 1,
+						  .count = count,
+						  .arg = arg,
 						  .rng = {machine_random(UINT64_MAX)}};
 		thread->fn = fn;
 		if (sem_init(&thread->turn, 0, 0) != 0)
@@ -327,7 +329,8 @@ void machine_run(unsigned count, void (*fn)(support_worker *worker), void *arg)
 	draw_priorities(count);
 	for (unsigned t = 1; t <= count; t++) {
 		machine.threads[t].running = true;
-		if (pthread_create(&machine.threads[t].id, NULL, worker_main, &machine.threads[t]) != 0)
+		if (pthread_create(&machine.threads[t].id, NULL, worker_main,
+				   &machine.threads[t]) != 0)
 			give_up("no thread");
 	}
 	machine.count = count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - see memory.h. */
-#include "memory.h"
+/* meminfo.c - see meminfo.h. */
+#include "meminfo.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-uint64_t memory_available(void)
+uint64_t meminfo_available(void)
 {
 	FILE *f = fopen("/proc/meminfo", "r");
 	char line[256];
@@ -34,19 +34,19 @@ static uint64_t statm(int field)
 	return pages[field] * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-uint64_t memory_mapped(void)
+uint64_t meminfo_mapped(void)
 {
 	return statm(0);
 }
 
-uint64_t memory_resident(void)
+uint64_t meminfo_resident(void)
 {
 	return statm(1);
 }
 
-bool memory_suffices(uint64_t bytes)
+bool meminfo_suffices(uint64_t bytes)
 {
-	uint64_t available = memory_available();
+	uint64_t available = meminfo_available();
 
 	if (available >= bytes)
 		return true;
