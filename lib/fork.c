@@ -15,6 +15,7 @@
 #include "interner.h"
 #include "order.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -110,9 +111,24 @@ void registry_add(struct cistern *c)
 	lock_release(&registry);
 }
 
+#ifdef CISTERN_DEBUG
+/* Does not look into it: its memory may be gone. Holds: registry. */
+static bool is_listed(const struct cistern *c)
+{
+	const struct cistern *listed = interners;
+
+	while (listed && listed != c)
+		listed = listed->next;
+	return listed != NULL;
+}
+#endif
+
 void registry_remove(struct cistern *c)
 {
 	lock_acquire(&registry);
+#ifdef CISTERN_DEBUG
+	assert(is_listed(c) && "destroyed before, or no interner");
+#endif
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;

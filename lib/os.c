@@ -79,10 +79,20 @@ bool os_commit(void *p, size_t size)
 	return false;
 }
 
+/* Advice that is refused is nobody's failure, and the caller may have an errno to hand on: it stays as it is. */
+__attribute__((unused)) static bool advise(void *p, size_t size, int advice)
+{
+	int error = errno;
+	bool done = madvise(p, size, advice) == 0;
+
+	errno = error;
+	return done;
+}
+
 void os_populate(void *p, size_t size)
 {
 #ifdef HAVE_MADV_POPULATE_WRITE
-	(void)madvise(p, size, MADV_POPULATE_WRITE);
+	(void)advise(p, size, MADV_POPULATE_WRITE);
 #else
 	(void)p;
 	(void)size;
@@ -93,7 +103,7 @@ bool os_discard(void *p, size_t size)
 {
 	/* Elsewhere MADV_DONTNEED is advice only, and the pages need not read as zeros afterwards. */
 #if defined(__linux__) && defined(HAVE_MADV_DONTNEED)
-	return madvise(p, size, MADV_DONTNEED) == 0;
+	return advise(p, size, MADV_DONTNEED);
 #else
 	(void)p;
 	(void)size;
@@ -104,7 +114,7 @@ bool os_discard(void *p, size_t size)
 void os_advise_huge(void *p, size_t size, bool wanted)
 {
 #ifdef HAVE_MADV_HUGEPAGE
-	(void)madvise(p, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	(void)advise(p, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #else
 	(void)p;
 	(void)size;

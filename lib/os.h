@@ -26,16 +26,16 @@ void os_release(void *p, size_t size);
 /* Makes reserved pages readable and writable, zero-filled. False with ENOMEM: nothing changed. */
 bool os_commit(void *p, size_t size);
 
-/* Has the system supply the pages now, in one go. A hint: without effect where it is not known. */
+/* Has the system supply the pages now, in one go. A hint, as all advice: without effect where it is not known, errno kept. */
 void os_populate(void *p, size_t size);
 
 /*
  * Gives the pages' memory back; they read as zeros from now on. False where the system cannot promise
- * that: then they keep what they hold.
+ * that: then they keep what they hold. Keeps errno.
  */
 bool os_discard(void *p, size_t size);
 
-/* Asks for huge pages, or for none. A hint. */
+/* Asks for huge pages, or for none. A hint; keeps errno. */
 void os_advise_huge(void *p, size_t size, bool wanted);
 
 /* Fills buf with random bytes fit for a key. False with EIO when there are none to be had. */

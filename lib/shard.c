@@ -31,6 +31,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#ifdef CISTERN_DEBUG
+#include <stdio.h>
+#include <stdlib.h>
+#endif
 
 #ifndef PROBE_LIMIT /* a test may have smaller floods */
 #define PROBE_LIMIT   64u            /* buckets; honest keys stay below 30 at full load */
@@ -51,6 +55,24 @@ static void check(const struct shard *shard, const struct shard_common *common)
 	assert(shard->slabs.heads + shard->slabs.abandoned + shard->slabs.room <= shard->slabs.bytes);
 	if ((shard->strings & (shard->strings - 1)) == 0)
 		assert(table_check(&table, shard->strings));
+}
+
+void shard_check_string(const struct shard_common *common, uint32_t index, const char *str,
+                        size_t len)
+{
+	uint64_t hash;
+
+	/* a length that was overwritten, too, may lead anywhere */
+	if (len < common->strings.capacity &&
+	    range_contains(&common->strings, (uintptr_t)str, len + 1) && str[len] == '\0') {
+		hash = hash_bytes(&common->secret, str, len);
+		if (entry_load_header(str) == entry_header(len, hash_byte(hash)) &&
+		    (hash_shard(hash) & common->shard_mask) == index)
+			return;
+	}
+	fprintf(stderr, "cistern: the string at %p is not as it was interned: overwritten, or the hash was another's\n",
+	        (const void *)str);
+	abort();
 }
 #else
 static void check(const struct shard *shard, const struct shard_common *common)
@@ -118,6 +140,7 @@ static FLATTEN void fill(const struct shard *shard, const struct shard_common *c
 		uint64_t hash = len <= HASH_SHORT ? hash_short_bytes(secret, str, len)
 		                                  : hash_bytes(secret, str, len);
 
+		shard_check_string(common, shard->index, str, len);
 		table_add(table, hash, entry_ref(&common->layout, str));
 	}
 }
@@ -323,6 +346,23 @@ static void enter(struct shard *shard)
 		shard->lock_waits++;
 }
 
+/*
+ * Looks once more for a large string for which there was no memory: another call, or an earlier string of the same
+ * batch, may have added it, perhaps with the last that there was. False: it is not there, errno is as it was.
+ */
+static bool look_again(struct shard *shard, struct shard_common *common, struct shard_key *key)
+{
+	int error = errno;
+	uintptr_t word;
+
+	enter(shard);
+	current_table(shard, common, &word);
+	key->str = shard_find(common, word, &key->wanted, key->hash);
+	lock_release(&shard->lock);
+	errno = error;
+	return key->str != NULL;
+}
+
 bool shard_intern(struct shard *shard, struct shard_common *common, struct shard_key *key)
 {
 	struct slab *prepared = NULL;
@@ -333,7 +373,7 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 
 		prepared = slab_alloc_single(&common->layout, &common->strings, key->wanted.len);
 		if (!prepared)
-			return false;
+			return look_again(shard, common, key);
 		str = slab_single_str(prepared);
 		entry_frame(&common->layout, str, key->wanted.len, hash_byte(key->hash));
 		copy_bytes(str, &key->wanted);

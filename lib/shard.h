@@ -115,6 +115,24 @@ void shard_walk_begin(struct shard *shard, const struct shard_common *common,
 /* Adds the shard's figures to out, whose sums are in its byte and count fields. */
 void shard_stats_add(struct shard *shard, cistern_shard_stats *out);
 
+/*
+ * Debug builds: ends the process, with a line on stderr, where a string of the shard with that index is not as it was
+ * interned. The hash tells: one change in 256 times shards goes unseen.
+ */
+#ifdef CISTERN_DEBUG
+void shard_check_string(const struct shard_common *common, uint32_t index, const char *str,
+                        size_t len);
+#else
+static inline void shard_check_string(const struct shard_common *common, uint32_t index,
+                                      const char *str, size_t len)
+{
+	(void)common;
+	(void)index;
+	(void)str;
+	(void)len;
+}
+#endif
+
 /* The table that a directory word describes, and the hash of bytes in it. */
 ALWAYS_INLINE struct table shard_table(const struct shard_common *common, uintptr_t word)
 {

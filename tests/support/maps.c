@@ -3,15 +3,17 @@
 #include "maps.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static char text[MAPS_MAX * 128];
 static struct maps now;
 
-static size_t read_all(void)
+static size_t read_all(const char *path)
 {
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 	ssize_t n;
 
@@ -41,7 +43,7 @@ static uintptr_t hex(const char **p)
 
 bool maps_read(struct maps *maps)
 {
-	size_t len = read_all();
+	size_t len = read_all("/proc/self/maps");
 	const char *p = text, *end = text + len;
 
 	maps->count = 0;
@@ -54,6 +56,40 @@ bool maps_read(struct maps *maps)
 		p++;
 		maps->ranges[maps->count].writable = p[1] == 'w';
 		maps->count++;
+		while (p < end && *p++ != '\n')
+			;
+	}
+	return len != 0;
+}
+
+/* The number behind "name:" at the beginning of a line, in bytes; 0 where the line is another. */
+static size_t kilobytes(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(line, name, n) == 0 ? strtoul(line + n, NULL, 10) * 1024 : 0;
+}
+
+bool maps_resident(uintptr_t from, uintptr_t to, size_t *bytes)
+{
+	size_t len = read_all("/proc/self/smaps");
+	const char *p = text, *end = text + len;
+	bool inside = false;
+
+	*bytes = 0;
+	while (p < end) {
+		/* a mapping's first line begins with its address, the others with an upper-case letter */
+		if (*p < 'A' || *p > 'Z') {
+			uintptr_t low = hex(&p), high;
+
+			p++;
+			high = hex(&p);
+			inside = low >= from && high <= to;
+			if (!inside && low < to && high > from && strncmp(p + 1, "---", 3) != 0)
+				return false;
+		} else if (inside) {
+			*bytes += kilobytes(p, "Rss:") + kilobytes(p, "Swap:");
+		}
 		while (p < end && *p++ != '\n')
 			;
 	}

@@ -21,6 +21,12 @@ struct maps {
 bool maps_read(struct maps *maps);
 
 /*
+ * The bytes of [from, to) that have memory, or had and are swapped out, as /proc/self/smaps counts
+ * them. False where that is not told, or told of a mapping that is only partly in there.
+ */
+bool maps_resident(uintptr_t from, uintptr_t to, size_t *bytes);
+
+/*
  * Makes what is writable now and was not mapped in before read-only; returns the bytes that this
  * took hold of. The caller sees to it that nothing but the interner mapped memory meanwhile.
  */

@@ -126,6 +126,13 @@ size_t support_scaled(size_t n)
 	return scaled ? (size_t)scaled : 1;
 }
 
+size_t support_stride(void)
+{
+	size_t percent = support_scaled(100);
+
+	return percent < 100 ? 100 / percent : 1;
+}
+
 /* ---------------------------------------------------------------- random numbers */
 
 uint64_t support_seed(void)

@@ -54,6 +54,9 @@ void support_add_slow(Suite *suite, const TTest *test, unsigned seconds);
 /* How much of n to do here: n * TEST_SCALE / 100, at least 1. */
 size_t support_scaled(size_t n);
 
+/* A run that is scaled down takes only every so many-th of cases that are all alike; 1 otherwise. */
+size_t support_stride(void);
+
 /* ---------------------------------------------------------------- random numbers */
 
 typedef struct support_rng {

@@ -181,10 +181,10 @@ START_TEST(a_retired_table_that_cannot_be_emptied_is_kept_and_counted)
 {
 	cistern *c = open_interner(1, 0);
 
-	unit_calls.discard_fails = true;
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(DISCARD), .times = FAULTS_FOR_GOOD});
 	for (uint64_t n = 0; n < 5000; n++)
 		unit_must(intern_number(c, n));
-	unit_calls.discard_fails = false;
+	faults_plan(NULL);
 	ck_assert_uint_ge(unit_stats(c).retired_bytes, (1 + 4 + 16 + 64 + 128 + 256) * BUCKET_BYTES);
 	ck_assert_uint_eq(unit_stats(c).emptied_bytes, 0);
 	check_numbers(c, 5000);
@@ -596,17 +596,16 @@ START_TEST(any_single_commit_may_fail)
 	uint64_t commits;
 	cistern *c = open_interner(2, 0);
 
-	commits = unit_calls.commits;
+	commits = faults.calls[FAULT_COMMIT];
 	for (uint64_t i = 0; i < 20000; i++)
 		unit_must(intern_number(c, i));
-	commits = unit_calls.commits - commits;
+	commits = faults.calls[FAULT_COMMIT] - commits;
 	cistern_destroy(c);
 	ck_assert_uint_ge(commits, 10);
 	for (uint64_t fail = 0; fail < commits; fail++) {
 		c = open_interner(2, 0);
-		unit_calls.commit_successes_left = fail;
-		unit_calls.commit_from = 0;
-		unit_calls.commit_to = UINTPTR_MAX;
+		faults_plan(&(struct fault_plan){
+		    .kinds = FAULT_BIT(COMMIT), .after = fail, .times = FAULTS_FOR_GOOD});
 		for (uint64_t i = 0; i < 20000; i++) {
 			if (intern_number(c, i))
 				continue;
@@ -631,10 +630,9 @@ START_TEST(creating_fails_cleanly_at_each_commit)
 	cistern *c = NULL;
 
 	config.capacity = 100000;
-	unit_calls.commit_from = 0;
-	unit_calls.commit_to = UINTPTR_MAX;
 	for (uint64_t works = 0; !c; works++) {
-		unit_calls.commit_successes_left = works;
+		faults_plan(&(struct fault_plan){
+		    .kinds = FAULT_BIT(COMMIT), .after = works, .times = FAULTS_FOR_GOOD});
 		errno = 0;
 		c = cistern_create(&config);
 		if (!c)
@@ -683,14 +681,14 @@ START_TEST(automatic_shards_follow_the_processors)
 		cistern_config out = CISTERN_CONFIG_INIT;
 		cistern *c;
 
-		unit_calls.processors = cases[i].processors;
+		unit_processors = cases[i].processors;
 		c = cistern_create(NULL);
 		ck_assert_ptr_nonnull(c);
 		ck_assert_int_eq(cistern_config_of(c, &out), 0);
 		ck_assert_uint_eq(out.shards, cases[i].shards);
 		cistern_destroy(c);
 	}
-	unit_calls.processors = 0;
+	unit_processors = 0;
 }
 END_TEST
 #endif

@@ -123,10 +123,30 @@ START_TEST(a_discard_that_fails_keeps_the_bytes)
 
 	ck_assert(os_commit(p, page));
 	memset(p, 'x', page);
-	unit_calls.discard_fails = true;
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(DISCARD), .times = FAULTS_FOR_GOOD});
 	ck_assert(!os_discard(p, page));
-	unit_calls.discard_fails = false;
+	faults_plan(NULL);
 	ck_assert_int_eq(p[0], 'x');
+	os_release(p, page);
+}
+END_TEST
+
+/* It may come between a failure and who is told of it. */
+START_TEST(advice_that_is_refused_leaves_errno_alone)
+{
+	size_t page = os_page_size();
+	char *p = os_reserve(page);
+
+	faults_plan(&(struct fault_plan){.kinds = FAULTS_HINTS, .times = FAULTS_FOR_GOOD});
+	errno = ENOMEM;
+	os_populate(p, page);
+	ck_assert_int_eq(errno, ENOMEM);
+	os_advise_huge(p, page, true);
+	os_advise_huge(p, page, false);
+	ck_assert_int_eq(errno, ENOMEM);
+	ck_assert(!os_discard(p, page));
+	ck_assert_int_eq(errno, ENOMEM);
+	faults_plan(NULL);
 	os_release(p, page);
 }
 END_TEST
@@ -201,18 +221,18 @@ END_TEST
 
 START_TEST(random_bytes_come_in_pieces_and_after_interruptions)
 {
-	unit_calls.random_short = 21;
+	faults.random_short = 21;
 	check_random(192);
 }
 END_TEST
 
 START_TEST(random_bytes_come_from_the_device_where_the_call_is_missing)
 {
-	unit_calls.random_fails = 2;
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(RANDOM), .times = 2});
 	check_random(192);
-	ck_assert_uint_eq(unit_calls.random_fails, 0);
-	unit_calls.random_fails = 1;
-	unit_calls.random_short = 9;
+	ck_assert_uint_eq(faults_failed(FAULT_BIT(RANDOM)), 2);
+	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(RANDOM), .times = 1});
+	faults.random_short = 9;
 	check_random(192);
 }
 END_TEST
@@ -255,6 +275,7 @@ static Suite *make(void)
 	support_add(s, populating_and_huge_page_advice_change_no_byte);
 	support_add(s, discarded_memory_reads_as_zeros_where_that_is_promised);
 	support_add(s, a_discard_that_fails_keeps_the_bytes);
+	support_add(s, advice_that_is_refused_leaves_errno_alone);
 	support_add(s, an_impossible_reservation_gives_enomem);
 	support_add(s, committing_what_is_not_reserved_gives_enomem);
 	support_add(s, address_limit_follows_setrlimit);

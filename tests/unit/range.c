@@ -357,10 +357,10 @@ END_TEST
 /* What has been populated: all that was handed out, and no more than a step ahead, each page once. */
 static void populated_as_promised(size_t ahead)
 {
-	ck_assert_uint_ge(unit_calls.populated, s.range.used);
-	ck_assert_uint_le(unit_calls.populated, s.range.used + ahead + os_page_size());
-	ck_assert_uint_le(unit_calls.populated, unit_committed(&s));
-	ck_assert_uint_eq(unit_calls.populated, atomic_load(&s.range.populated));
+	ck_assert_uint_ge(faults.populated, s.range.used);
+	ck_assert_uint_le(faults.populated, s.range.used + ahead + os_page_size());
+	ck_assert_uint_le(faults.populated, unit_committed(&s));
+	ck_assert_uint_eq(faults.populated, atomic_load(&s.range.populated));
 }
 #endif
 
@@ -371,9 +371,9 @@ START_TEST(populating_follows_what_is_handed_out)
 	                                           .prefault = true};
 
 	unit_space_open(&s, 64 * MIB, UINT64_MAX, &config);
-	unit_calls.populated = unit_calls.populates = unit_calls.populate_max = 0;
+	faults.populated = faults.calls[FAULT_POPULATE] = faults.populate_max = 0;
 	range_populate(&s.range);
-	ck_assert_uint_eq(unit_calls.populates, 0);
+	ck_assert_uint_eq(faults.calls[FAULT_POPULATE], 0);
 	range_take(&s.range, 16, 16);
 	range_populate(&s.range);
 	populated_as_promised(16 * KIB);
@@ -381,7 +381,7 @@ START_TEST(populating_follows_what_is_handed_out)
 	range_populate(&s.range);
 	range_populate(&s.range);
 	populated_as_promised(16 * KIB);
-	ck_assert_uint_eq(unit_calls.populate_max, 256 * KIB);
+	ck_assert_uint_eq(faults.populate_max, 256 * KIB);
 	unit_space_close(&s);
 #endif
 }
@@ -394,13 +394,13 @@ START_TEST(populating_goes_in_batches_and_not_by_the_page)
 	                                           .prefault = true};
 
 	unit_space_open(&s, 64 * MIB, UINT64_MAX, &config);
-	unit_calls.populates = 0;
+	faults.calls[FAULT_POPULATE] = 0;
 	for (size_t i = 0; i < 1024; i++) { /* 1 MiB in pieces of 1 KiB */
 		range_take(&s.range, KIB, 16);
 		range_populate(&s.range);
 	}
-	ck_assert_uint_ge(unit_calls.populates, 4);
-	ck_assert_uint_le(unit_calls.populates, MIB / (16 * KIB) + 1);
+	ck_assert_uint_ge(faults.calls[FAULT_POPULATE], 4);
+	ck_assert_uint_le(faults.calls[FAULT_POPULATE], MIB / (16 * KIB) + 1);
 	unit_space_close(&s);
 #endif
 }
@@ -409,10 +409,10 @@ END_TEST
 START_TEST(without_prefault_nothing_is_populated)
 {
 	open_plain(64 * MIB);
-	unit_calls.populates = 0;
+	faults.calls[FAULT_POPULATE] = 0;
 	range_take(&s.range, 5 * MIB, 16);
 	range_populate(&s.range);
-	ck_assert_uint_eq(unit_calls.populates, 0);
+	ck_assert_uint_eq(faults.calls[FAULT_POPULATE], 0);
 	unit_space_close(&s);
 }
 END_TEST
@@ -437,7 +437,7 @@ START_TEST(threads_share_the_work_of_populating)
 	                                           .prefault = true};
 
 	unit_space_open(&s, 64 * MIB, UINT64_MAX, &config);
-	unit_calls.populated = 0;
+	faults.populated = 0;
 	support_run(4, take_and_populate, NULL);
 	range_populate(&s.range);
 	populated_as_promised(16 * KIB); /* nothing twice, nothing left out */

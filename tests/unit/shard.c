@@ -2,11 +2,8 @@
 /*
  * shard.c - tests of lib/shard.c through interners whose hash secret is known: floods of colliding strings, re-keying
  * and what may fail in it, strings that are copied before the lock is taken, groups.
- *
- * For 17 to 32 bytes XXH3 adds two products, (bytes 0-7 ^ secret 0-7) x (bytes 8-15 ^ secret 8-15) and the same
- * with the last sixteen bytes and secret 16-31. A string of 32 that repeats those secret bytes in its first and
- * third word makes both 0, whatever its other words are: 2^128 strings with one hash, for who knows the secret.
  */
+#include "forge.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -14,18 +11,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FORGED 32u
-
-static void forge(const struct secret *secret, uint64_t number, char out[FORGED])
-{
-	uint64_t other = number * UINT64_C(0x9e3779b97f4a7c15);
-
-	memcpy(out, secret->bytes, 8);
-	memcpy(out + 8, &number, 8);
-	memcpy(out + 16, secret->bytes + 16, 8);
-	memcpy(out + 24, &other, 8);
-}
 
 static cistern *open_interner(uint32_t shards, uint64_t memory_limit)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * unit.c - see unit.h. Since the unit tests link the library's objects, a function defined here is the one that
- * lib/os.c calls.
- */
+/* unit.c - see unit.h. */
 #include "unit.h"
 
 #include "os.h"
@@ -10,18 +7,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#ifdef HAVE_SYS_RANDOM_H
-#include <sys/random.h>
-#endif
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define VISIBLE __attribute__((visibility("default")))
 
-struct unit_calls unit_calls = {.commit_successes_left = UINT64_MAX};
+_Atomic unsigned unit_processors;
 
 /* The allocation of an impossible size is a test here, not a mistake. */
 VISIBLE const char *__asan_default_options(void);
@@ -36,65 +27,6 @@ VISIBLE const char *__tsan_default_options(void)
 	return "allocator_may_return_null=1";
 }
 
-VISIBLE int mprotect(void *p, size_t size, int protection)
-{
-	uintptr_t at = (uintptr_t)p;
-
-	if (at >= unit_calls.commit_from && at < unit_calls.commit_to) {
-		uint64_t left = unit_calls.commit_successes_left;
-
-		do {
-			if (left == 0) {
-				errno = ENOMEM;
-				return -1;
-			}
-		} while (!atomic_compare_exchange_weak(&unit_calls.commit_successes_left, &left, left - 1));
-	}
-	if (syscall(SYS_mprotect, p, size, protection) != 0)
-		return -1;
-	unit_calls.commits++;
-	return 0;
-}
-
-VISIBLE int madvise(void *p, size_t size, int advice)
-{
-#ifdef MADV_POPULATE_WRITE
-	if (advice == MADV_POPULATE_WRITE) {
-		uint64_t most = unit_calls.populate_max;
-
-		unit_calls.populates++;
-		unit_calls.populated += size;
-		while (most < size &&
-		       !atomic_compare_exchange_weak(&unit_calls.populate_max, &most, size))
-			;
-	}
-#endif
-	if (advice == MADV_DONTNEED && unit_calls.discard_fails) {
-		errno = EINVAL;
-		return -1;
-	}
-	return (int)syscall(SYS_madvise, p, size, advice);
-}
-
-#ifdef HAVE_SYS_RANDOM_H
-VISIBLE ssize_t getrandom(void *buf, size_t size, unsigned flags)
-{
-	if (unit_calls.random_fails > 0) {
-		unit_calls.random_fails--;
-		errno = ENOSYS;
-		return -1;
-	}
-	if (unit_calls.random_short > 0) {
-		if (unit_calls.random_short-- % 2 == 0) {
-			errno = EINTR;
-			return -1;
-		}
-		size = 1;
-	}
-	return syscall(SYS_getrandom, buf, size, flags);
-}
-#endif
-
 #ifdef __GLIBC__
 /* The C library's own name for what is replaced here. */
 extern long __sysconf(int name);
@@ -107,44 +39,37 @@ __attribute__((no_sanitize("thread")))
 #endif
 VISIBLE long sysconf(int name)
 {
-	if (name == _SC_NPROCESSORS_ONLN && unit_calls.processors > 0)
-		return unit_calls.processors;
+	if (name == _SC_NPROCESSORS_ONLN && unit_processors > 0)
+		return unit_processors;
 	return __sysconf(name);
 }
 #endif
 
 void unit_commits_fail(const struct range *range)
 {
-	unit_calls.commit_successes_left = 0;
-	unit_calls.commit_from = (uintptr_t)range->base;
-	unit_calls.commit_to = (uintptr_t)range->base + range->capacity;
+	const struct fault_plan plan = {.kinds = FAULT_BIT(COMMIT),
+	                                .times = FAULTS_FOR_GOOD,
+	                                .from = (uintptr_t)range->base,
+	                                .to = (uintptr_t)range->base + range->capacity};
+
+	faults_plan(&plan);
 }
 
 void unit_commits_work(void)
 {
-	unit_calls.commit_to = 0;
-	unit_calls.commit_successes_left = UINT64_MAX;
-}
-
-static void open_files(rlim_t most)
-{
-	struct rlimit limit;
-
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	limit.rlim_cur = most == RLIM_INFINITY ? limit.rlim_max : most;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	faults_plan(NULL);
 }
 
 void unit_random_fails(void)
 {
-	unit_calls.random_fails = UINT32_MAX;
-	open_files(0);
+	const struct fault_plan plan = {.kinds = FAULTS_RANDOM, .times = FAULTS_FOR_GOOD};
+
+	faults_plan(&plan);
 }
 
 void unit_random_works(void)
 {
-	unit_calls.random_fails = 0;
-	open_files(RLIM_INFINITY);
+	faults_plan(NULL);
 }
 
 int unit_child(int (*fn)(void *arg), void *arg)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.h - what suites of internals share: a range to play with, system calls that fail on demand, children
+ * unit.h - what suites of internals share: a range to play with, system calls that fail on demand (see faults.h), children
  * that may die.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 
+#include "faults.h"
 #include "interner.h"
 #include "support.h"
 
@@ -52,32 +53,14 @@ void unit_provide(struct range *range, size_t size);
 
 /* ---------------------------------------------------------------- system calls */
 
-/*
- * unit.c puts itself between lib/os.c and the C library: it counts these calls and has them fail while
- * the test says so.
- */
-extern struct unit_calls {
-	/* mprotect of memory in [from, to) gives ENOMEM after so many successes */
-	_Atomic uintptr_t commit_from, commit_to;
-	_Atomic uint64_t commit_successes_left;
-	_Atomic uint64_t commits;      /* calls that succeeded */
-	_Atomic bool discard_fails;    /* MADV_DONTNEED gives EINVAL, as after mlockall */
-	_Atomic uint64_t populates;    /* calls of MADV_POPULATE_WRITE ... */
-	_Atomic uint64_t populated;    /* ... and the bytes they were for */
-	_Atomic uint64_t populate_max; /* the most in one call */
-	_Atomic unsigned random_fails; /* so many calls of getrandom give ENOSYS */
-	_Atomic unsigned random_short; /* so many give EINTR, then one byte */
-	_Atomic unsigned processors;   /* how many there are; 0: as many as there are */
-} unit_calls;
+/* How many processors there are; 0: as many as there are. */
+extern _Atomic unsigned unit_processors;
 
 /* From now on committing memory of the range fails. unit_commits_work ends that. */
 void unit_commits_fail(const struct range *range);
 void unit_commits_work(void);
 
-/*
- * From now on the process gets no random bytes, neither from the call nor from the device (it cannot open any
- * file). unit_random_works ends that.
- */
+/* From now on the process gets no random bytes, neither from the call nor from the device. unit_random_works ends that. */
 void unit_random_fails(void);
 void unit_random_works(void);
 
