@@ -498,8 +498,9 @@ static Suite *make(void)
 #if HAVE_C11_THREADS
 	cases_add_loop(s, destructors_of_c11_threads_may_intern, CROWDS);
 #endif
-	/* LeakSanitizer no longer sees what the main thread's stack refers to */
-	if (!UNDER_ASAN)
+	/* LeakSanitizer no longer sees what the main thread's stack refers to, and ThreadSanitizer
+	 * does not know it as a thread to wait for */
+	if (!UNDER_ASAN && !UNDER_TSAN)
 		support_add(s, threads_go_on_when_the_main_thread_has_ended);
 	cases_add_loop(s, a_pending_cancellation_acts_in_no_call, CROWDS);
 	cases_add_loop(s, a_thread_may_end_in_a_callback, CROWDS);
