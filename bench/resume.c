@@ -106,7 +106,7 @@ static _Noreturn void differs(const struct resume *r, size_t line, const char *t
 	size_t key = strcspn(here, ":");
 	if (line == 1)
 		cli_fail("%s:1: not a file of --resume", r->path);
-	if (*here != '#' || strncmp(there, here, key + 1) != 0)
+	if (*here != '#' || strncmp(there, here, key + 2) != 0) /* colon and blank too */
 		cli_fail("%s:%zu: written by another version of this program", r->path, line);
 	cli_fail("%s:%zu: of another %.*s: '%.200s' there, '%.200s' here", r->path, line,
 		 (int)key - 2, here + 2, there + key + 2, here + key + 2);

@@ -18,6 +18,9 @@
  *   Signals    cistern_find, _find_cstr, _find_hashed, _find_batch, _hash, _len, _id_of, _str, _value,
  *              _linked, _compare and _casecompare are async-signal-safe and leave errno alone.
  *              Everything else is not.
+ *   Cancelling no call is a cancellation point, except cistern_stats_print and calls that report a refused
+ *              variable on stderr; none holds a lock meanwhile. While a thread may be cancelled
+ *              asynchronously it may make the calls that are async-signal-safe only.
  *   Failure    gives NULL, false or -1 with errno, changes nothing, leaves outputs untouched and holds
  *              no lock; a later call may succeed. Success leaves errno unspecified.
  *   Lifetime   a string pointer that an interner returned stays valid, its bytes unchanged, until

@@ -259,11 +259,24 @@ release:
 	return NULL;
 }
 
+#ifdef CISTERN_DEBUG
+static int checked(const char *str, size_t len, void *arg)
+{
+	(void)str;
+	(void)len;
+	(void)arg;
+	return 0;
+}
+#endif
+
 void cistern_destroy(cistern *c)
 {
 	if (!c || c == default_interner())
 		return;
 	registry_remove(c);
+#ifdef CISTERN_DEBUG
+	cistern_foreach(c, checked, NULL); /* looks at every string */
+#endif
 	unmap(c);
 }
 

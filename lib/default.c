@@ -9,6 +9,7 @@
  */
 #include "config.h"
 #include "interner.h"
+#include "order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct lock *default_lock(void)
 struct cistern *default_interner(void)
 {
 	/* acquire: pairs with G1 */
-	return atomic_load_explicit(&the_default, memory_order_acquire);
+	return atomic_load_explicit(&the_default, ORDER_G1_DEFAULT_LOAD);
 }
 
 static void report_at_exit(void)
@@ -78,10 +79,10 @@ cistern *cistern_default(void)
 	lock_acquire(&making);
 	/* relaxed: written under the lock that we hold */
 	c = atomic_load_explicit(&the_default, memory_order_relaxed);
-	if (!c) {
+	if (!c || !RECHECK_G1_DEFAULT) {
 		c = cistern_create(configured ? &configuration : &environment);
 		/* G1: pairs with default_interner */
-		atomic_store_explicit(&the_default, c, memory_order_release);
+		atomic_store_explicit(&the_default, c, ORDER_G1_DEFAULT_STORE);
 		report = c && c->config.stats != CISTERN_STATS_OFF;
 	}
 	lock_release(&making);

@@ -13,7 +13,9 @@
  * here, and nothing under any lock of the library, calls them.
  */
 #include "interner.h"
+#include "order.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -80,7 +82,7 @@ bool registry_ready(void)
 	int error;
 
 	/* acquire: pairs with H1 */
-	if (atomic_load_explicit(&installed, memory_order_acquire))
+	if (atomic_load_explicit(&installed, ORDER_H1_READY_LOAD))
 		return true;
 	error = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	if (error) {
@@ -88,7 +90,7 @@ bool registry_ready(void)
 		return false;
 	}
 	/* H1: who sees it takes no lock before the handlers are there */
-	atomic_store_explicit(&installed, true, memory_order_release);
+	atomic_store_explicit(&installed, true, ORDER_H1_READY_STORE);
 	return true;
 }
 
@@ -109,9 +111,24 @@ void registry_add(struct cistern *c)
 	lock_release(&registry);
 }
 
+#ifdef CISTERN_DEBUG
+/* Does not look into it: its memory may be gone. Holds: registry. */
+static bool is_listed(const struct cistern *c)
+{
+	const struct cistern *listed = interners;
+
+	while (listed && listed != c)
+		listed = listed->next;
+	return listed != NULL;
+}
+#endif
+
 void registry_remove(struct cistern *c)
 {
 	lock_acquire(&registry);
+#ifdef CISTERN_DEBUG
+	assert(is_listed(c) && "destroyed before, or no interner");
+#endif
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;

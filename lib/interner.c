@@ -15,6 +15,7 @@
  * Never touches a slab; takes no lock itself.
  */
 #include "interner.h"
+#include "order.h"
 
 #include <errno.h>
 
@@ -26,7 +27,7 @@ ALWAYS_INLINE const char *search(const struct shard_common *common, const struct
 {
 	directory_word *at = shard_word(common, hash);
 	/* acquire, both: pair with B1 */
-	uintptr_t word = atomic_load_explicit(at, memory_order_acquire);
+	uintptr_t word = atomic_load_explicit(at, ORDER_B1_FIND_LOAD);
 
 	for (;;) {
 		const char *str = shard_find(common, word, wanted, hash);
@@ -34,8 +35,8 @@ ALWAYS_INLINE const char *search(const struct shard_common *common, const struct
 
 		if (str)
 			return str;
-		word = atomic_load_explicit(at, memory_order_acquire);
-		if (word == before)
+		word = atomic_load_explicit(at, ORDER_B1_FIND_RELOAD);
+		if (word == before || !RECHECK_B1_FIND)
 			return NULL;
 	}
 }
@@ -259,7 +260,7 @@ static bool is_entry(const cistern *c, uint32_t ref)
 		return false;
 	shard = shard_word(common, hash);
 	/* acquire, both: pair with B1; repeated as in find */
-	word = atomic_load_explicit(shard, memory_order_acquire);
+	word = atomic_load_explicit(shard, ORDER_B1_ENTRY_LOAD);
 	do {
 		struct table table = shard_table(common, word);
 		uint64_t table_hash = hash;
@@ -269,8 +270,8 @@ static bool is_entry(const cistern *c, uint32_t ref)
 		if (table_holds(&table, ref, table_hash))
 			return true;
 		before = word;
-		word = atomic_load_explicit(shard, memory_order_acquire);
-	} while (word != before);
+		word = atomic_load_explicit(shard, ORDER_B1_ENTRY_RELOAD);
+	} while (word != before && RECHECK_B1_ENTRY);
 	return false;
 }
 

@@ -20,8 +20,10 @@ int cistern_foreach(const cistern *c, int (*fn)(const char *str, size_t len, voi
 
 		shard_walk_begin(interner_shard(c, i), &c->common, &walk);
 		while ((str = slab_walk_next(&walk, &c->common.layout, &len)) != NULL) {
-			int answer = fn(str, len, arg);
+			int answer;
 
+			shard_check_string(&c->common, i, str, len);
+			answer = fn(str, len, arg);
 			if (answer != 0)
 				return answer;
 		}

@@ -23,6 +23,7 @@
  */
 #include "range.h"
 
+#include "order.h"
 #include "os.h"
 
 #include <assert.h>
@@ -98,7 +99,7 @@ static bool commit_to(struct range *range, size_t committed, size_t end)
 		return false;
 	}
 	/* C1: pairs with the acquire in range_contains */
-	atomic_store_explicit(&range->committed, end, memory_order_release);
+	atomic_store_explicit(&range->committed, end, ORDER_C1_END_STORE);
 	return true;
 }
 
@@ -233,7 +234,7 @@ void range_populate(struct range *range)
 bool range_contains(const struct range *range, uintptr_t p, size_t size)
 {
 	/* acquire: pairs with C1 */
-	size_t committed = atomic_load_explicit(&range->committed, memory_order_acquire);
+	size_t committed = atomic_load_explicit(&range->committed, ORDER_C1_END_LOAD);
 	uintptr_t base = (uintptr_t)range->base;
 
 	return p >= base && p - base <= committed && size <= committed - (p - base);

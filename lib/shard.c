@@ -11,8 +11,9 @@
  * a retired table finds right strings or misses; before it believes a miss it loads the word again.
  *
  * Order of an insert, chosen so that nothing has to be taken back: (1) grow the table if it is at 7/8,
- * (2) take the entry's memory, (3) write the entry, (4) place the reference. 1 may fail while the table is
- * below 15/16: inserting goes on. 2 may fail: the caller gets the error. 3 and 4 cannot.
+ * (2) take the entry's memory, (3) write the entry, (4) place the reference, (5) link the slab that it has to itself,
+ * if it has one. 1 may fail while the table is below 15/16: inserting goes on. 2 may fail: the caller gets the
+ * error. The rest cannot.
  *
  * Re-keying: an insert that would look at more than 64 buckets is taken for a flood. The table is built
  * anew under a fresh random secret, at most once for each size of the table, so that readers meet a bounded
@@ -25,12 +26,19 @@
  */
 #include "shard.h"
 
+#include "order.h"
 #include "os.h"
 
 #include <assert.h>
 #include <errno.h>
+#ifdef CISTERN_DEBUG
+#include <stdio.h>
+#include <stdlib.h>
+#endif
 
+#ifndef PROBE_LIMIT /* a test may have smaller floods */
 #define PROBE_LIMIT   64u            /* buckets; honest keys stay below 30 at full load */
+#endif
 #define LARGE_STRING  ((size_t)4096) /* copied before the lock is taken */
 #define SMALL_TABLE   4096u          /* bytes; below, tables grow fourfold */
 
@@ -47,6 +55,24 @@ static void check(const struct shard *shard, const struct shard_common *common)
 	assert(shard->slabs.heads + shard->slabs.abandoned + shard->slabs.room <= shard->slabs.bytes);
 	if ((shard->strings & (shard->strings - 1)) == 0)
 		assert(table_check(&table, shard->strings));
+}
+
+void shard_check_string(const struct shard_common *common, uint32_t index, const char *str,
+                        size_t len)
+{
+	uint64_t hash;
+
+	/* a length that was overwritten, too, may lead anywhere */
+	if (len < common->strings.capacity &&
+	    range_contains(&common->strings, (uintptr_t)str, len + 1) && str[len] == '\0') {
+		hash = hash_bytes(&common->secret, str, len);
+		if (entry_load_header(str) == entry_header(len, hash_byte(hash)) &&
+		    (hash_shard(hash) & common->shard_mask) == index)
+			return;
+	}
+	fprintf(stderr, "cistern: the string at %p is not as it was interned: overwritten, or the hash was another's\n",
+	        (const void *)str);
+	abort();
 }
 #else
 static void check(const struct shard *shard, const struct shard_common *common)
@@ -114,11 +140,16 @@ static FLATTEN void fill(const struct shard *shard, const struct shard_common *c
 		uint64_t hash = len <= HASH_SHORT ? hash_short_bytes(secret, str, len)
 		                                  : hash_bytes(secret, str, len);
 
+		shard_check_string(common, shard->index, str, len);
 		table_add(table, hash, entry_ref(&common->layout, str));
 	}
 }
 
-/* Gives the pages of a replaced table back, where it has whole ones. Holds: shard lock. */
+/*
+ * Gives the pages of a replaced table back, where it has whole ones; but not that of an own secret: it is plain data, and
+ * a reader who hashed with zeros would look in the wrong bucket, where no acquire orders what comes next (B1). Holds:
+ * shard lock.
+ */
 static void retire(struct shard *shard, const struct shard_common *common, uintptr_t word)
 {
 	struct table table = shard_table(common, word);
@@ -126,7 +157,7 @@ static void retire(struct shard *shard, const struct shard_common *common, uintp
 	size_t secret = word & DIRECTORY_OWN_SECRET ? HASH_SECRET_SIZE : 0;
 	uintptr_t start = (uintptr_t)table.buckets - secret;
 	uintptr_t end = (uintptr_t)(table.buckets + table.mask + 1);
-	uintptr_t from = (start + page - 1) & ~(uintptr_t)(page - 1);
+	uintptr_t from = ((uintptr_t)table.buckets + page - 1) & ~(uintptr_t)(page - 1);
 	uintptr_t to = end & ~(uintptr_t)(page - 1);
 
 	shard->retired_bytes += end - start;
@@ -172,7 +203,7 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 	word = (uintptr_t)((char *)table.buckets - common->tables_base) |
 	       (uintptr_t)log2 << DIRECTORY_LOG2_SHIFT | (own ? DIRECTORY_OWN_SECRET : 0);
 	/* B1: pairs with the acquire loads of interner.c; the filled table and its secret come first */
-	atomic_store_explicit(&common->directory[shard->index], word, memory_order_release);
+	atomic_store_explicit(&common->directory[shard->index], word, ORDER_B1_WORD_STORE);
 
 	if (shard->slots > 0) /* the shared empty bucket is nobody's to retire */
 		retire(shard, common, old);
@@ -186,15 +217,12 @@ static bool replace_table(struct shard *shard, struct shard_common *common, unsi
 /* Replaces the table by a larger one with the same secret. Holds: shard lock. */
 static bool grow(struct shard *shard, struct shard_common *common, unsigned log2)
 {
-	struct secret own;
 	uintptr_t word;
 	struct table table = current_table(shard, common, &word);
-	bool first; /* the shared empty bucket is not counted as a table */
+	bool first = shard->slots == 0; /* the shared empty bucket is not counted as a table */
 
-	if (word & DIRECTORY_OWN_SECRET) /* a copy: the original's page goes with the old table */
-		own = *shard_own_secret(&table);
-	first = shard->slots == 0;
-	if (!replace_table(shard, common, log2, word & DIRECTORY_OWN_SECRET ? &own : NULL))
+	if (!replace_table(shard, common, log2,
+	                   word & DIRECTORY_OWN_SECRET ? shard_own_secret(&table) : NULL))
 		return false;
 	shard->growths += !first;
 	return true;
@@ -300,9 +328,9 @@ static bool intern_locked(struct shard *shard, struct shard_common *common, stru
 		entry_frame(&common->layout, str, wanted->len, hash_byte(key->hash));
 		copy_bytes(str, wanted);
 	}
-	if (UNLIKELY(own)) /* not before: walks enter it without the lock */
-		slab_link(&shard->slabs, &common->layout, own, wanted->len);
 	table_put(&table, &place, hash, entry_ref(&common->layout, str));
+	if (UNLIKELY(own)) /* last: walks enter it without the lock, and who met a string there finds it */
+		slab_link(&shard->slabs, &common->layout, own, wanted->len);
 	shard->strings++;
 	shard->payload += wanted->len;
 	if (place.probed > shard->max_probe)
@@ -318,6 +346,23 @@ static void enter(struct shard *shard)
 		shard->lock_waits++;
 }
 
+/*
+ * Looks once more for a large string for which there was no memory: another call, or an earlier string of the same
+ * batch, may have added it, perhaps with the last that there was. False: it is not there, errno is as it was.
+ */
+static bool look_again(struct shard *shard, struct shard_common *common, struct shard_key *key)
+{
+	int error = errno;
+	uintptr_t word;
+
+	enter(shard);
+	current_table(shard, common, &word);
+	key->str = shard_find(common, word, &key->wanted, key->hash);
+	lock_release(&shard->lock);
+	errno = error;
+	return key->str != NULL;
+}
+
 bool shard_intern(struct shard *shard, struct shard_common *common, struct shard_key *key)
 {
 	struct slab *prepared = NULL;
@@ -328,7 +373,7 @@ bool shard_intern(struct shard *shard, struct shard_common *common, struct shard
 
 		prepared = slab_alloc_single(&common->layout, &common->strings, key->wanted.len);
 		if (!prepared)
-			return false;
+			return look_again(shard, common, key);
 		str = slab_single_str(prepared);
 		entry_frame(&common->layout, str, key->wanted.len, hash_byte(key->hash));
 		copy_bytes(str, &key->wanted);

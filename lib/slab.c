@@ -17,6 +17,8 @@
  */
 #include "slab.h"
 
+#include "order.h"
+
 #include <assert.h>
 #include <errno.h>
 
@@ -119,7 +121,7 @@ void slab_link(struct slabs *slabs, const struct entry_layout *layout, struct sl
 	                      atomic_load_explicit(&slabs->head->next, memory_order_relaxed),
 	                      memory_order_relaxed);
 	/* D1: pairs with the acquire in slab_walk_next; the slab's header and entry come first */
-	atomic_store_explicit(&slabs->head->next, slab, memory_order_release);
+	atomic_store_explicit(&slabs->head->next, slab, ORDER_D1_NEXT_STORE);
 }
 
 /* The size of the shard's next slab of the regular kind. */
@@ -232,7 +234,7 @@ const char *slab_walk_next(struct slab_walk *walk, const struct entry_layout *la
 			return str;
 		}
 		/* acquire: pairs with D1 */
-		slab = atomic_load_explicit(&slab->next, memory_order_acquire);
+		slab = atomic_load_explicit(&slab->next, ORDER_D1_NEXT_LOAD);
 		walk->slab = slab;
 		if (slab)
 			enter(walk, slab, layout, (const char *)slab + slab->used);

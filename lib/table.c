@@ -10,6 +10,8 @@
  */
 #include "table.h"
 
+#include "order.h"
+
 static bool wanted_equal(const struct wanted *wanted, const char *str)
 {
 	if (!wanted->parts)
@@ -34,18 +36,18 @@ const char *table_find(const struct table *table, const struct entry_layout *lay
 	for (;;) {
 		struct bucket *bucket = &table->buckets[probe.bucket];
 		/* acquire: pairs with A1, so the entry behind each tag seen is complete */
-		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
-		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+		uint64_t word0 = atomic_load_explicit(&bucket->words[0], ORDER_A1_FIND_WORD0);
+		uint64_t word1 = atomic_load_explicit(&bucket->words[1], ORDER_A1_FIND_WORD1);
 		unsigned matches = table_match(word0, word1, hash_tag(hash));
 
 		for (; matches; matches &= matches - 1) {
 			/* acquire: 0 says that the page was emptied in between, and then the caller's
 			 * next load of the directory word must not be older than that (B1) */
 			uint32_t ref = atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
-			                                    memory_order_acquire);
+			                                    ORDER_B1_FIND_REF);
 			const char *str = entry_str(layout, ref);
 
-			if (ref != 0 && wanted_equal(wanted, str))
+			if ((ref != 0 || !RECHECK_A1_FIND) && wanted_equal(wanted, str))
 				return str;
 		}
 		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
@@ -60,14 +62,14 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash)
 	for (;;) {
 		struct bucket *bucket = &table->buckets[probe.bucket];
 		/* acquire: pairs with A1, as in table_find */
-		uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
-		uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+		uint64_t word0 = atomic_load_explicit(&bucket->words[0], ORDER_A1_HOLDS_WORD0);
+		uint64_t word1 = atomic_load_explicit(&bucket->words[1], ORDER_A1_HOLDS_WORD1);
 		unsigned matches = table_match(word0, word1, hash_tag(hash));
 
 		for (; matches; matches &= matches - 1)
 			/* acquire: as in table_find */
 			if (atomic_load_explicit(&bucket->refs[FIRST_BIT(matches)],
-			                         memory_order_acquire) == ref)
+			                         ORDER_B1_HOLDS_REF) == ref)
 				return true;
 		if (!bucket_passed(word1, hash) || !probe_next(table, &probe))
 			return false;
@@ -95,7 +97,7 @@ const char *table_find_place(const struct table *table, const struct entry_layou
                              const struct wanted *wanted, uint64_t hash, struct place *place)
 {
 	struct probe probe = probe_start(table, hash);
-	bool missed = false; /* it is in no bucket from here on */
+	bool missed = !RECHECK_A1_PLACE; /* it is in no bucket from here on */
 
 	for (;;) {
 		struct bucket *bucket = &table->buckets[probe.bucket];
@@ -136,14 +138,14 @@ void table_put(const struct table *table, const struct place *place, uint64_t ha
 		uint64_t now = atomic_load_explicit(passed, memory_order_relaxed); /* ours to write */
 
 		if (!(now & filter)) /* A1 */
-			atomic_store_explicit(passed, now | filter, memory_order_release);
+			atomic_store_explicit(passed, now | filter, ORDER_A1_FILTER_STORE);
 		probe_next(table, &probe);
 	}
 	/* relaxed: the tag announces it */
 	atomic_store_explicit(&bucket->refs[place->slot], ref, memory_order_relaxed);
 	/* A1: pairs with the acquire loads of table_find, table_holds and bucket_candidate */
 	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | tag,
-	                      memory_order_release);
+	                      ORDER_A1_TAG_STORE);
 }
 
 bool table_check(const struct table *table, uint64_t strings)

@@ -9,6 +9,7 @@
 
 #include "entry.h"
 #include "hash.h"
+#include "order.h"
 
 #include <stdatomic.h>
 
@@ -155,8 +156,8 @@ bool table_holds(const struct table *table, uint32_t ref, uint64_t hash);
 ALWAYS_INLINE uint32_t bucket_candidate(struct bucket *bucket, uint64_t hash)
 {
 	/* acquire: pairs with A1, as in table_find */
-	uint64_t word0 = atomic_load_explicit(&bucket->words[0], memory_order_acquire);
-	uint64_t word1 = atomic_load_explicit(&bucket->words[1], memory_order_acquire);
+	uint64_t word0 = atomic_load_explicit(&bucket->words[0], ORDER_A1_PEEK_WORD0);
+	uint64_t word1 = atomic_load_explicit(&bucket->words[1], ORDER_A1_PEEK_WORD1);
 	unsigned matches = table_match(word0, word1, hash_tag(hash));
 
 	if (UNLIKELY(!matches))

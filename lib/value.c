@@ -5,6 +5,7 @@
  * No locks. A value is published as the program's own data (E1), a link as a string (F1).
  */
 #include "interner.h"
+#include "order.h"
 
 #include <errno.h>
 
@@ -34,8 +35,8 @@ uint64_t cistern_value(const cistern *c, const char *str)
 	at = entry_value(&c->common.layout, str);
 	/* acquire: pairs with E1 */
 	if (c->common.layout.value_size == 4)
-		return atomic_load_explicit((_Atomic uint32_t *)at, memory_order_acquire);
-	return atomic_load_explicit((_Atomic uint64_t *)at, memory_order_acquire);
+		return atomic_load_explicit((_Atomic uint32_t *)at, ORDER_E1_VALUE_LOAD);
+	return atomic_load_explicit((_Atomic uint64_t *)at, ORDER_E1_VALUE_LOAD);
 }
 
 int cistern_set_value(cistern *c, const char *str, uint64_t value)
@@ -48,9 +49,9 @@ int cistern_set_value(cistern *c, const char *str, uint64_t value)
 	/* E1: pairs with the acquire of cistern_value and cistern_cas_value */
 	if (c->common.layout.value_size == 4)
 		atomic_store_explicit((_Atomic uint32_t *)at, (uint32_t)value,
-		                      memory_order_release);
+		                      ORDER_E1_VALUE_STORE);
 	else
-		atomic_store_explicit((_Atomic uint64_t *)at, value, memory_order_release);
+		atomic_store_explicit((_Atomic uint64_t *)at, value, ORDER_E1_VALUE_STORE);
 	return 0;
 }
 
@@ -70,16 +71,16 @@ bool cistern_cas_value(cistern *c, const char *str, uint64_t *expected, uint64_t
 	/* E1, on both sides */
 	if (c->common.layout.value_size == 8)
 		return atomic_compare_exchange_strong_explicit((_Atomic uint64_t *)at, expected,
-		                                               desired, memory_order_acq_rel,
-		                                               memory_order_acquire);
+		                                               desired, ORDER_E1_CAS,
+		                                               ORDER_E1_CAS_FAILED);
 	if (*expected > UINT32_MAX) { /* no value can equal it */
 		*expected = cistern_value(c, str);
 		return false;
 	}
 	narrow = (uint32_t)*expected;
 	done = atomic_compare_exchange_strong_explicit((_Atomic uint32_t *)at, &narrow,
-	                                               (uint32_t)desired, memory_order_acq_rel,
-	                                               memory_order_acquire);
+	                                               (uint32_t)desired, ORDER_E1_CAS,
+	                                               ORDER_E1_CAS_FAILED);
 	if (!done)
 		*expected = narrow;
 	return done;
@@ -96,8 +97,8 @@ int cistern_link(cistern *c, const char *a, const char *b)
 		return -1;
 	}
 	/* F1: pairs with the acquire of cistern_linked, which thus sees the counterpart's entry */
-	atomic_store_explicit(entry_link(a), entry_ref(&c->common.layout, b), memory_order_release);
-	atomic_store_explicit(entry_link(b), entry_ref(&c->common.layout, a), memory_order_release);
+	atomic_store_explicit(entry_link(a), entry_ref(&c->common.layout, b), ORDER_F1_LINK_STORE);
+	atomic_store_explicit(entry_link(b), entry_ref(&c->common.layout, a), ORDER_F1_BACK_STORE);
 	return 0;
 }
 
@@ -108,6 +109,6 @@ const char *cistern_linked(const cistern *c, const char *str)
 	if (!c || !str || c->common.layout.link_size == 0)
 		return NULL;
 	/* acquire: pairs with F1 */
-	ref = atomic_load_explicit(entry_link(str), memory_order_acquire);
+	ref = atomic_load_explicit(entry_link(str), ORDER_F1_LINK_LOAD);
 	return ref ? entry_str(&c->common.layout, ref) : NULL;
 }

@@ -445,6 +445,30 @@ START_TEST(a_batch_stops_where_the_range_is_full)
 }
 END_TEST
 
+/* There is room for one copy of the string: the second mention of it is a hit, and hits need none. */
+START_TEST(a_long_string_that_the_same_batch_has_added_needs_no_room)
+{
+	cistern_config config = CISTERN_CONFIG_INIT;
+	char *data = need(calloc(1, 40000));
+	const char *out[4];
+	cistern *c;
+
+	config.max_bytes = 64 << 10;
+	for (config.shards = 1; config.shards <= 16; config.shards *= 16) {
+		cistern_span in[4] = {{data, 40000}, {"short", 5}, {data, 40000}, {"short", 5}};
+
+		c = create(&config);
+		ck_assert_uint_eq(cistern_intern_batch(c, in, out, 4), 4);
+		ck_assert(out[0] == out[2] && out[1] == out[3]);
+		ck_assert_ptr_eq(cistern_find(c, data, 40000), out[0]);
+		ck_assert_uint_eq(figures(c).strings, 2);
+		figures_check(c);
+		cistern_destroy(c);
+	}
+	free(data);
+}
+END_TEST
+
 START_TEST(max_len_ends_the_prefix_too)
 {
 	cistern_config config = CISTERN_CONFIG_INIT;
@@ -482,6 +506,7 @@ static Suite *make(void)
 	support_add(s, batches_of_null_are_invalid);
 	support_add(s, batches_that_cannot_be_looked_at_give_nulls);
 	cases_add_loop(s, a_batch_stops_where_the_range_is_full, 4);
+	support_add(s, a_long_string_that_the_same_batch_has_added_needs_no_room);
 	support_add(s, max_len_ends_the_prefix_too);
 	return s;
 }

@@ -382,6 +382,7 @@ START_TEST(bytes_are_compared_whatever_the_hash_says)
 		ck_assert_ptr_null(cistern_find_hashed(one, data, len + 1, hash));
 		if (len)
 			ck_assert_ptr_null(cistern_find_hashed(one, data, len - 1, hash));
+#ifndef CISTERN_DEBUG /* which ends a program that passes another string's hash */
 		/* a few that are interned under that hash stay apart */
 		for (bit = 0; bit < len * 8 && bit < 8; bit++) {
 			data[len - 1] ^= (char)(1 << bit);
@@ -390,6 +391,7 @@ START_TEST(bytes_are_compared_whatever_the_hash_says)
 			ck_assert_ptr_ne(other, str);
 			data[len - 1] ^= (char)(1 << bit);
 		}
+#endif
 		cistern_destroy(one);
 	}
 	ck_assert_uint_eq(found, round);

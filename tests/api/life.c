@@ -225,6 +225,46 @@ START_TEST(many_interners_live_side_by_side)
 }
 END_TEST
 
+/* Threads that live on: what they might remember of an interner would outlive it. */
+static struct {
+	pthread_barrier_t made, used;
+	cistern *c;
+	size_t rounds;
+} succession;
+
+static void use_each(support_worker *worker)
+{
+	size_t round;
+
+	for (round = 0; round < succession.rounds; round++) {
+		char data[32];
+		size_t len = (size_t)snprintf(data, sizeof(data), "of thread %u", worker->index);
+		cistern *c;
+		const char *str;
+
+		if (worker->index == 0)
+			succession.c = cistern_create(NULL);
+		pthread_barrier_wait(&succession.made);
+		c = succession.c;
+		support_expect(worker, !cistern_find(c, data, len));
+		str = cistern_intern(c, data, len);
+		support_expect(worker, str && cistern_find(c, data, len) == str);
+		support_expect(worker, cistern_owns(c, str) && memcmp(str, data, len + 1) == 0);
+		pthread_barrier_wait(&succession.used);
+		if (worker->index == 0)
+			cistern_destroy(c);
+	}
+}
+
+START_TEST(an_interner_knows_nothing_of_one_that_was_there_before)
+{
+	succession.rounds = support_scaled(200);
+	pthread_barrier_init(&succession.made, NULL, 3);
+	pthread_barrier_init(&succession.used, NULL, 3);
+	support_run(3, use_each, NULL);
+}
+END_TEST
+
 static void create_and_destroy(support_worker *worker)
 {
 	size_t i, rounds = support_scaled(60);
@@ -347,8 +387,32 @@ static int work_in_child(int generation)
 	return 0;
 }
 
+static int exit_code_of_handler;
+
+static void intern_at_childs_exit(void)
+{
+	const char *str = cistern_intern_cstr(cistern_default(), "at the child's exit");
+
+	if (!str || cistern_find_cstr(cistern_default(), "at the child's exit") != str)
+		_exit(253);
+	if (exit_code_of_handler)
+		_exit(exit_code_of_handler);
+}
+
+/*
+ * Through exit, with its handlers, or at once. Sanitizers have handlers of their own that expect
+ * all threads to be there.
+ */
+static _Noreturn void end_child(int wrong, bool at_once)
+{
+	if (at_once || UNDER_ASAN || UNDER_TSAN)
+		_exit(wrong);
+	exit_code_of_handler = wrong;
+	exit(wrong);
+}
+
 /* Forks; the child works, has a child of its own do the same, and answers for both. */
-static int generations(int generation)
+static int generations(int generation, bool at_once)
 {
 	pid_t pid = fork();
 	int status = 0;
@@ -361,8 +425,8 @@ static int generations(int generation)
 		child_deadline(30);
 		wrong = work_in_child(generation);
 		if (!wrong && generation == 0)
-			wrong = generations(1);
-		_exit(wrong);
+			wrong = generations(1, !at_once);
+		end_child(wrong, at_once);
 	}
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
@@ -373,14 +437,15 @@ static int generations(int generation)
 
 static void fork_under_load(support_worker *worker)
 {
-	size_t i, children = support_scaled(30);
+	/* a full interner takes a lock for each string, so nearly all are always held */
+	size_t i, children = support_scaled(load.full ? 100 : 30);
 
 	if (worker->index != 0) {
 		make_load(worker);
 		return;
 	}
 	for (i = 0; i < children; i++) {
-		int answer = generations(0);
+		int answer = generations(0, i % 2);
 
 		if (answer)
 			fprintf(stderr,
@@ -412,7 +477,8 @@ START_TEST(children_of_a_busy_parent_intern_at_once)
 		load.sentinels[i] = cistern_intern(
 		    load.c, data, (size_t)snprintf(data, sizeof(data), "sentinel %d", i));
 	}
-	support_run(4, fork_under_load, NULL);
+	ck_assert_int_eq(atexit(intern_at_childs_exit), 0);
+	support_run(load.full ? 6 : 4, fork_under_load, NULL);
 	cistern_destroy(load.c);
 }
 END_TEST
@@ -536,6 +602,7 @@ static Suite *make(void)
 	support_add(s, destroying_nothing_does_nothing);
 	cases_add_loop(s, interners_come_and_go, VARIANTS);
 	support_add(s, many_interners_live_side_by_side);
+	support_add(s, an_interner_knows_nothing_of_one_that_was_there_before);
 	support_add(s, interners_come_and_go_on_all_threads);
 	cases_add_loop(s, children_of_a_busy_parent_intern_at_once, 6);
 	support_add(s, fork_while_interners_come_and_go);

@@ -819,35 +819,6 @@ START_TEST(no_address_space_is_enomem_and_passes)
 }
 END_TEST
 
-/* Only with TEST_HUGE=1: takes 3 GiB of memory. The input is untouched pages, which cost none. */
-START_TEST(a_string_of_3_gib_is_kept)
-{
-	size_t len = (size_t)3 << 30;
-	char *data = mmap(NULL, len, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	cistern *c = create(NULL);
-	const char *str;
-	bool is_new = false;
-
-	ck_assert_ptr_ne(data, MAP_FAILED);
-	data[0] = 'f';
-	data[len / 2] = 'm';
-	data[len - 1] = 'l';
-	str = cistern_intern_new(c, data, len, &is_new);
-	ck_assert(is_new);
-	assert_holds(str, data, len);
-	ck_assert_ptr_eq(cistern_intern(c, data, len), str);
-	ck_assert_ptr_eq(cistern_str(c, cistern_id_of(c, str)), str);
-	ck_assert(cistern_owns(c, str));
-	data[len - 1] = 'k';
-	ck_assert_ptr_null(cistern_find(c, data, len));
-	ck_assert_ptr_null(cistern_find(c, data, len - 1));
-	figures_check(c);
-	munmap(data, len);
-	cistern_destroy(c);
-}
-END_TEST
-
 static Suite *make(void)
 {
 	Suite *s = suite_create("limits");
@@ -873,8 +844,6 @@ static Suite *make(void)
 		cases_add_loop(s, little_address_space_gives_a_smaller_range, 2);
 		support_add(s, no_address_space_is_enomem_and_passes);
 	}
-	if (getenv("TEST_HUGE"))
-		support_add_slow(s, a_string_of_3_gib_is_kept, 300);
 	return s;
 }
 

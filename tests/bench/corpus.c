@@ -9,47 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../bench/corpus.h"
+#include "sealed.h"
 #include "support.h"
 
-static int compare_spans(const void *a, const void *b)
-{
-	const cistern_span *x = a, *y = b;
-	size_t least = x->len < y->len ? x->len : y->len;
-	int order = memcmp(x->data, y->data, least);
-	return order ? order : (x->len > y->len) - (x->len < y->len);
-}
-
-/* Everything that corpus.h says of a sealed corpus. */
 static void check_sealed(const struct corpus *c)
 {
-	uint64_t payload = 0;
-	size_t next = 0;
-	ck_assert_uint_gt(c->n, 0);
-	for (size_t i = 0; i < c->n; i++) {
-		ck_assert_uint_lt(c->kind[i], c->ndistinct);
-		const cistern_span *same = &c->distinct[c->kind[i]];
-		ck_assert_int_eq(compare_spans(&c->all[i], same), 0);
-		ck_assert_int_eq(c->all[i].data[c->all[i].len], '\0');
-		/* Kinds are numbered by first appearance. */
-		ck_assert_uint_le(c->kind[i], next);
-		next += c->kind[i] == next;
-		payload += c->all[i].len;
-	}
-	ck_assert_uint_eq(next, c->ndistinct);
-	ck_assert_uint_eq(payload, c->payload);
-
-	size_t n = c->ndistinct + c->nabsent;
-	cistern_span *sorted = malloc(n * sizeof *sorted);
-	ck_assert_ptr_nonnull(sorted);
-	memcpy(sorted, c->distinct, c->ndistinct * sizeof *sorted);
-	qsort(sorted, c->ndistinct, sizeof *sorted, compare_spans);
-	for (size_t i = 1; i < c->ndistinct; i++)
-		ck_assert_int_lt(compare_spans(&sorted[i - 1], &sorted[i]), 0);
-	for (size_t i = 0; i < c->nabsent; i++)
-		ck_assert_ptr_null(
-		    bsearch(&c->absent[i], sorted, c->ndistinct, sizeof *sorted, compare_spans));
-	free(sorted);
+	const char *fault = sealed_fault(c);
+	ck_assert_msg(!fault, "%s", fault);
 }
 
 START_TEST(generated_symbols_are_the_same_everywhere)

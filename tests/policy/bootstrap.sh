@@ -68,6 +68,8 @@ expect 'without any, the sweep gets the folder of the page only' arrives swept "
 for command in build check packages; do
 	expect "$command has no options for a sweep" refuses 2 'behind --' "$command" -- --quick
 done
+expect 'packages for a purpose that there is not' refuses 2 'no package is for cheese' packages cheese
+expect 'packages take no options for configure' refuses 2 'no package is for CC=clang' packages CC=clang
 expect 'no such command' refuses 2 'no such command: chekc' chekc
 expect 'a word that is no option' refuses 2 'elf' sweep elf
 expect '-C without a folder' refuses 2 '-C needs' -C
@@ -75,5 +77,17 @@ echo 1 >"$scratch/status"
 expect 'a sweep that fails' refuses 1 'the sweep failed' sweep
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/dpkg-query"
 expect 'packages that cannot be installed' refuses 1 'apt-get failed; install these and try again: ' build
+
+# missing_for LIST BOOTSTRAP-WORD...: what it wants to install where nothing is, against a list made for the purpose.
+missing_for() {
+	want=$1
+	shift
+	printf '%s\n' 'a  build # why' 'b  one' '' '# c one' 'd  two' 'e  foreign' >"$tree/.ci/packages"
+	got=$(boot packages "$@" 2>&1 | sed -n 's/^bootstrap: installing //p')
+	test "$got" = "$want" || echo "$got"
+}
+expect 'packages for one purpose' missing_for 'b' one
+expect 'packages for several' missing_for 'a d' build two
+expect 'packages for all, but none of other machines' missing_for 'a b d'
 
 finish

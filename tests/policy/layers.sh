@@ -9,6 +9,7 @@ cd "$top" || exit 99
 # A module sees modules of lower rank, and itself. Modules of one rank do not see each other.
 ranks='
 compiler 0
+order 0
 os 0
 entry 1
 hash 1
@@ -98,6 +99,8 @@ lib_without() {
 	expect 'atomics name their order and are no bare fences' \
 		forbid 'atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_[a-z]+) *\(|atomic_(thread|signal)_fence' \
 		lib/*.[ch]
+	expect 'orders that publish have their names in order.h' \
+		forbid 'memory_order_(consume|acquire|release|acq_rel|seq_cst)' $(lib_without lib/order.h)
 	expect 'public header includes standard headers only' \
 		forbid '^#[ \t]*include' $(sed -E \
 			'/^#include <std(bool|def|int|io)\.h>$/d' include/cistern.h >"$scratch/cistern.h" &&

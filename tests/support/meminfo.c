@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* meminfo.c - see meminfo.h. */
+#include "meminfo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+uint64_t meminfo_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[256];
+	uint64_t kib = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+/* The field of /proc/self/statm with that number: 0 size, 1 resident. */
+static uint64_t statm(int field)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	uint64_t pages[2] = {0, 0};
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%" SCNu64 " %" SCNu64, &pages[0], &pages[1]) != 2)
+		pages[0] = pages[1] = 0;
+	fclose(f);
+	return pages[field] * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t meminfo_mapped(void)
+{
+	return statm(0);
+}
+
+uint64_t meminfo_resident(void)
+{
+	return statm(1);
+}
+
+bool meminfo_suffices(uint64_t bytes)
+{
+	uint64_t available = meminfo_available();
+
+	if (available >= bytes)
+		return true;
+	printf("1..0 # SKIP takes %" PRIu64 " MiB of memory, and %" PRIu64 " MiB are available\n",
+	       bytes >> 20, available >> 20);
+	return false;
+}

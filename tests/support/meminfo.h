@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* meminfo.h - how much memory there is, and how much of it this process takes. Linux; 0 elsewhere.
+ */
+#ifndef TESTS_SUPPORT_MEMINFO_H
+#define TESTS_SUPPORT_MEMINFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes that programs can still take before the machine swaps or kills: MemAvailable. */
+uint64_t meminfo_available(void);
+
+/* Bytes of address space and of resident memory of this process. */
+uint64_t meminfo_mapped(void);
+uint64_t meminfo_resident(void);
+
+/*
+ * For main() of a suite that takes that many bytes: says in TAP that it is left out, and gives
+ * false, where they are not to be had.
+ */
+bool meminfo_suffices(uint64_t bytes);
+
+#endif
