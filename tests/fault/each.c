@@ -219,7 +219,7 @@ START_TEST(hits_go_on_without_the_system)
 	while (pass_without(_i, &plan, NULL) > 0)
 		plan.after += support_stride();
 	bystander_end();
-	refused_in(_i, "create names long pieces batch builder reserve flood more");
+	refused_in(_i, "create names long pieces batch reserve flood more");
 }
 END_TEST
 
@@ -262,7 +262,7 @@ START_TEST(only_strings_get_no_memory)
 	while (pass_without(_i, &plan, narrow_to_strings) > 0)
 		plan.after += support_stride();
 	bystander_end();
-	refused_in(_i, "names long pieces batch builder flood more");
+	refused_in(_i, "names long pieces batch flood more");
 }
 END_TEST
 
