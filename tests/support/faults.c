@@ -17,7 +17,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define VISIBLE __attribute__((visibility("default")))
+/*
+ * ThreadSanitizer calls these before it is ready for functions that report to it: so they do not
+ * report, and until constructors run they only go on to the system.
+ */
+#ifdef __clang__ /* whose no_sanitize leaves the report of entering a function */
+#define VISIBLE __attribute__((visibility("default"), disable_sanitizer_instrumentation))
+#else
+#define VISIBLE __attribute__((visibility("default"), no_sanitize("thread")))
+#endif
+
+static bool ready;
+
+__attribute__((constructor)) static void get_ready(void)
+{
+	ready = true;
+}
 
 struct faults faults;
 
@@ -155,7 +170,7 @@ static void reservation_gone(uintptr_t at, size_t size)
 
 VISIBLE void *mmap(void *p, size_t size, int protection, int flags, int fd, off_t offset)
 {
-	bool reserves = protection == PROT_NONE && fd < 0;
+	bool reserves = ready && protection == PROT_NONE && fd < 0;
 	long at;
 
 	if (reserves && fails(FAULT_RESERVE, p))
@@ -176,13 +191,14 @@ VISIBLE void *mmap(void *p, size_t size, int protection, int flags, int fd, off_
 
 VISIBLE int munmap(void *p, size_t size)
 {
-	reservation_gone((uintptr_t)p, size); /* before another thread gets the place */
+	if (ready)
+		reservation_gone((uintptr_t)p, size); /* before another thread gets the place */
 	return (int)syscall(SYS_munmap, p, size);
 }
 
 VISIBLE int mprotect(void *p, size_t size, int protection)
 {
-	if (fails(FAULT_COMMIT, p) || syscall(SYS_mprotect, p, size, protection) != 0)
+	if ((ready && fails(FAULT_COMMIT, p)) || syscall(SYS_mprotect, p, size, protection) != 0)
 		return -1;
 	faults.calls[FAULT_COMMIT]++;
 	return 0;
@@ -204,8 +220,11 @@ static enum fault_kind kind_of_advice(int advice)
 
 VISIBLE int madvise(void *p, size_t size, int advice)
 {
-	enum fault_kind kind = kind_of_advice(advice);
+	enum fault_kind kind;
 
+	if (!ready)
+		return (int)syscall(SYS_madvise, p, size, advice);
+	kind = kind_of_advice(advice);
 	if (kind == FAULT_POPULATE) {
 		uint64_t most = faults.populate_max;
 
@@ -239,6 +258,8 @@ static bool interrupted(size_t *size)
 #ifdef HAVE_SYS_RANDOM_H
 VISIBLE ssize_t getrandom(void *buf, size_t size, unsigned flags)
 {
+	if (!ready)
+		return syscall(SYS_getrandom, buf, size, flags);
 	if (fails(FAULT_RANDOM, NULL))
 		return plan.error == FAULTS_NO_BYTES ? 0 : -1;
 	if (interrupted(&size))
@@ -252,7 +273,8 @@ static _Atomic int device = -1; /* the descriptor it was opened as last */
 
 VISIBLE int open(const char *path, int flags, ...)
 {
-	bool random = strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0;
+	bool random =
+	    ready && (strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0);
 	mode_t mode = 0;
 	va_list args;
 	int fd;
@@ -273,7 +295,7 @@ VISIBLE int open(const char *path, int flags, ...)
 
 VISIBLE ssize_t read(int fd, void *buf, size_t size)
 {
-	if (fd >= 0 && fd == device) {
+	if (ready && fd >= 0 && fd == device) {
 		if (fails(FAULT_READ, NULL))
 			return plan.error == FAULTS_NO_BYTES ? 0 : -1;
 		if (interrupted(&size))
