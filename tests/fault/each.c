@@ -5,6 +5,9 @@
  * and its configurations; after each failure everything of G6 is checked (check.c). FAULTS 1 to 5,
  * 7, 22.
  *
+ * Compiled with EACH_LONG it is the part of it for make check-long: more failures in a row, and more
+ * patterns of failures.
+ *
  * Under sanitizers, or with a smaller TEST_SCALE, only every so many-th n is tried, from a random
  * one on.
  */
@@ -20,6 +23,15 @@
 #include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* So many calls fail in a row: what is refused once is mostly asked for again in another way. */
+#ifdef EACH_LONG
+static const uint64_t rows[] = {1, 2, 3, 4, 5, 6, 8, 12, 20};
+enum { PATTERNS = 1500 };
+#else
+static const uint64_t rows[] = {1, 5};
+enum { PATTERNS = 10 };
+#endif
 
 /* Acts that failed so far in this test, by step: whether the driver reaches anything. */
 static unsigned refusals[32];
@@ -119,9 +131,6 @@ static uint64_t pass_and_recover(int config, const struct fault_plan *plan)
 
 START_TEST(what_failed_can_be_repeated)
 {
-	/* what is refused once is mostly asked for again in another way */
-	static const uint64_t rows[] = {1, 5};
-
 	begin();
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct fault_plan plan = {
@@ -140,7 +149,7 @@ END_TEST
 START_TEST(failures_at_random_can_be_repeated)
 {
 	begin();
-	for (size_t i = 0; i < support_scaled(10); i++) {
+	for (size_t i = 0; i < support_scaled(PATTERNS); i++) {
 		support_rng rng = support_rng_start(i);
 		const struct fault_plan plan = {.kinds = FAULTS_ALL,
 						.times = FAULTS_FOR_GOOD,
@@ -210,7 +219,7 @@ START_TEST(hits_go_on_without_the_system)
 	while (pass_without(_i, &plan, NULL) > 0)
 		plan.after += support_stride();
 	bystander_end();
-	refused_in(_i, "create names long pieces batch builder reserve flood more");
+	refused_in(_i, "create names long pieces batch reserve flood more");
 }
 END_TEST
 
@@ -253,7 +262,7 @@ START_TEST(only_strings_get_no_memory)
 	while (pass_without(_i, &plan, narrow_to_strings) > 0)
 		plan.after += support_stride();
 	bystander_end();
-	refused_in(_i, "names long pieces batch builder flood more");
+	refused_in(_i, "names long pieces batch flood more");
 }
 END_TEST
 

@@ -43,10 +43,11 @@ static void configure(struct script *s, int number)
 		config->hugepages = CISTERN_HUGEPAGES_ALWAYS;
 		config->shards = 1;
 		break;
-	case 3: /* all fields; slabs that double */
+	case 3: /* all fields; slabs that double; a group of a batch commits more than once */
 		config->value_size = 8;
 		config->links = true;
 		config->lock = CISTERN_LOCK_SPIN;
+		config->shards = 1;
 		config->slab_size = 256;
 		config->growth_interval = 1;
 		config->commit_chunk = 4096;
