@@ -12,6 +12,12 @@
 
 #include <string.h>
 
+/* Under any sanitizer gcc has prototypes of its own for them, with pointers to void where these
+ * have types. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
+
 #define VISIBLE __attribute__((visibility("default")))
 
 /* Declared by nobody: the compiler calls them by name. */

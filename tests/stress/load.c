@@ -273,6 +273,10 @@ static Suite *make(void)
 
 int main(int argc, char **argv)
 {
+	if (sizeof(void *) < 8 && !getenv("LOAD_STRINGS")) {
+		puts("1..0 # SKIP no address space for so many strings here");
+		return 0;
+	}
 	/* 12 bytes for the table, 4 for the id, and a tenth for the rest of the machine */
 	if (!meminfo_suffices((uint64_t)strings_wanted() * (MEAN + ENTRY + 2 + 12 + 4) / 10 * 11))
 		return 0;
