@@ -53,7 +53,7 @@ static bool make_room(cistern_buf *b, size_t len)
 	data = realloc(b->private_heap ? b->private_data : NULL, size);
 	if (!data)
 		return fail(b, ENOMEM);
-	if (!b->private_heap && b->private_len > 0)
+	if (!b->private_heap && b->private_data)
 		memcpy(data, b->private_data, b->private_len);
 	data[b->private_len] = '\0';
 	b->private_data = data;
@@ -89,6 +89,7 @@ bool cistern_buf_add(cistern_buf *b, const char *s, size_t len)
 		offset = (size_t)(s - b->private_data);
 	if (!make_room(b, b->private_len + len))
 		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there is data now */
 	memmove(b->private_data + b->private_len, inside ? b->private_data + offset : s, len);
 	b->private_len += len;
 	b->private_data[b->private_len] = '\0';

@@ -18,6 +18,12 @@
 #include <ck_pr.h>
 #include <ck_spinlock.h>
 
+/* The headers are installed for one machine; a cross compiler that finds those of x86 would leave out barriers. */
+#if defined(CK_MD_TSO) &&                                                                         \
+    (defined(__aarch64__) || defined(__arm__) || defined(__powerpc__) || defined(__riscv))
+#error "these headers of Concurrency Kit are for a machine that orders stores, as this one does not"
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #define LOCK_TSAN 1
 #elif defined(__has_feature)

@@ -69,7 +69,7 @@ void range_close(struct range *range);
 void *range_take(struct range *range, size_t size, size_t align);
 
 /* Gives a block back for later range_take. At least 16 bytes, as range_take handed it out. */
-void range_give(struct range *range, void *block, size_t size);
+void range_give(struct range *range, void *p, size_t size);
 
 /* Populates what was handed out and a little ahead. Holds no lock of the range; call it after range_take. */
 void range_populate(struct range *range);

@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "child.h"
 #include "figures.h"
+#include "meminfo.h"
 #include "support.h"
 #include "tools.h"
 #include "variants.h"
@@ -839,8 +840,7 @@ static Suite *make(void)
 	support_add(s, reserve_refuses_what_the_limits_cannot_hold);
 	cases_add_loop(s, reserved_tables_need_no_growth, 2);
 	support_add(s, capacity_presizes_the_tables);
-	/* all of these need much address space themselves */
-	if (!UNDER_ASAN && !UNDER_TSAN && !UNDER_VALGRIND) {
+	if (meminfo_space_can_be_limited()) {
 		cases_add_loop(s, little_address_space_gives_a_smaller_range, 2);
 		support_add(s, no_address_space_is_enomem_and_passes);
 	}

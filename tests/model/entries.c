@@ -188,7 +188,7 @@ static void walk(void)
 	model_expect(count == 1 || count == 2);
 }
 
-const struct scene entry_scenes[] = {
+static const struct scene scenes[] = {
     {.name = "find_sees_whole_entries",
      .begin = with_slab,
      .threads = {insert_new, find_new},
@@ -246,3 +246,8 @@ const struct scene entry_scenes[] = {
      .notices = {M(D1_NEXT_STORE), M(D1_NEXT_LOAD)}},
     {0},
 };
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv, scenes);
+}

@@ -14,14 +14,22 @@
  *   instrument.c   the compiler's calls
  *   system.c       lib/os.h and lib/lock.h
  *   shard.c        lib/shard.c, with a door to the re-keying that only a flood sets off
- *   scene.c        what scenes share; they are in entries.c, tables.c and others.c
- *   labels.c       main
+ *   scene.c        what scenes share
+ *   entries.c, tables.c, others.c
+ *                  the scenes, by the labels of the publication table; a program each. By hand:
+ *	tests/model/entries                                        all of its scenes, as TAP
+ *	tests/model/entries find_sees_whole_entries                one, as the library is
+ *	tests/model/entries find_sees_whole_entries A1_TAG_STORE   with that order relaxed: the
+ *execution that fails is printed
  *
  * What it leaves out. A load returns one of the last three values. Stores enter the order of
  * modification as they are executed, and no load sees a store of the future, so executions that
  * need load buffering are not among them; a compare-and-exchange reads the last value, also where
  * it fails. Scenes are small: two threads, seldom three. Where a scene bounds its switches,
  * executions in which threads take turns more often are left out.
+ *
+ * Grows by scenes. A name in lib/order.h needs one that fails without it: see
+ *tests/policy/order.sh.
  */
 #ifndef TESTS_MODEL_MODEL_H
 #define TESTS_MODEL_MODEL_H
@@ -48,17 +56,16 @@ struct scene {
 	void (*begin)(void); /* once: what has happened before all executions */
 	void (*threads[MODEL_THREADS])(void);
 	void (*end)(void); /* after each execution; may be NULL */
-	unsigned
-	    switches;    /* threads that can go on are left at most so many times; 0: any number */
-	int notices[12]; /* names of lib/order.h, all without which the scene fails; then 0 */
+	/* How often at most a thread loses its turn that could go on; 0: any number of times. */
+	unsigned switches;
+	int notices[12]; /* names of lib/order.h without each of which the scene fails; then 0 */
 };
 
 /*
- * Plays all scenes, or the one that the command line names, as the library is or with the mutant
- * that it names; then prints the execution that fails. Each scene is a case, and each mutant that
- * it notices; a mutant that none notices is a failure. Returns what main returns.
+ * What main does with its list of scenes, which ends with an empty one. Each scene is a case, and
+ * each mutant that it notices.
  */
-int model_main(int argc, char **argv, const struct scene *const *lists);
+int model_main(int argc, char **argv, const struct scene *scenes);
 
 /* Ends an execution, which has failed, unless condition holds. */
 #define model_expect(condition) model_expect_at((condition), #condition, __FILE__, __LINE__)

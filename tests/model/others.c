@@ -127,7 +127,7 @@ static void install(void)
 	model_read(&model_handlers, sizeof(model_handlers));
 }
 
-const struct scene other_scenes[] = {
+static const struct scene scenes[] = {
     {.name = "a_value_hands_on_what_came_before_it",
      .begin = with_values,
      .threads = {set_value, load_value},
@@ -172,3 +172,8 @@ const struct scene other_scenes[] = {
      .notices = {M(H1_READY_STORE), M(H1_READY_LOAD)}},
     {0},
 };
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv, scenes);
+}

@@ -13,9 +13,6 @@ extern cistern *set;
 extern const char *known;  /* the string that was there before */
 extern cistern_id next_id; /* the one that the next string in the current slab is going to have */
 
-/* Each file of scenes has its list, which ends with an empty one. */
-extern const struct scene entry_scenes[], table_scenes[], other_scenes[];
-
 /* For .notices: the number of a name in lib/order.h. */
 #define M(name) MUTANT_##name
 

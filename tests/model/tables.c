@@ -93,7 +93,7 @@ static void search_what_was_told(void)
 		model_expect(cistern_find_hashed(set, "new", 3, hash_of("new")));
 }
 
-const struct scene table_scenes[] = {
+static const struct scene scenes[] = {
     {.name = "strings_are_found_while_the_table_grows",
      .begin = with_known,
      .threads = {grow, find_known},
@@ -170,3 +170,8 @@ const struct scene table_scenes[] = {
      .notices = {M(B1_WORD_STORE), M(B1_ENTRY_LOAD), M(B1_ENTRY_RELOAD)}},
     {0},
 };
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv, scenes);
+}

@@ -2,8 +2,11 @@
 /* meminfo.c - see meminfo.h. */
 #include "meminfo.h"
 
+#include "tools.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 uint64_t meminfo_available(void)
@@ -42,6 +45,28 @@ uint64_t meminfo_mapped(void)
 uint64_t meminfo_resident(void)
 {
 	return statm(1);
+}
+
+uint64_t meminfo_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+bool meminfo_space_can_be_limited(void)
+{
+	struct rlimit before, less;
+
+	if (UNDER_ASAN || UNDER_TSAN || UNDER_VALGRIND || getrlimit(RLIMIT_AS, &before) != 0)
+		return false;
+	less = before;
+	less.rlim_cur = before.rlim_cur == RLIM_INFINITY ? SIZE_MAX / 2 : before.rlim_cur - 4096;
+	if (setrlimit(RLIMIT_AS, &less) != 0)
+		return false;
+	return meminfo_space() == less.rlim_cur && setrlimit(RLIMIT_AS, &before) == 0;
 }
 
 bool meminfo_suffices(uint64_t bytes)

@@ -10,17 +10,6 @@
 #include "interner.h"
 #include "support.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNIT_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNIT_SANITIZED 1
-#endif
-#endif
-#ifndef UNIT_SANITIZED
-#define UNIT_SANITIZED 0
-#endif
-
 /* As ck_assert, for loops: Check notes each assertion that holds with a system call. */
 #define unit_must(condition)                                                                       \
 	do {                                                                                       \
