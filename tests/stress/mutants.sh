@@ -18,7 +18,7 @@ top=${srcdir:-.}
 checks=${MUTANT_CHECKS:-ordered handed unit tsan${MODELS:+ model}}
 survivors=${MUTANT_SURVIVORS:-$top/tests/stress/survivors.txt}
 unit_suites='growth table'
-tsan_suites='stress/handover stress/mixed stress/share api/values'
+tsan_suites='stress/handover stress/mixed api/values'
 
 fail() {
 	echo "check-mutants: $*" >&2
@@ -108,7 +108,9 @@ noticed() {
 	tsan)
 		for suite in $tsan_suites; do
 			suite=$(basename "$suite")
-			TEST_SCALE=10 TSAN_OPTIONS="detect_deadlocks=0 ${TSAN_OPTIONS:-}" \
+			scale=5
+			test "$suite" != handover || scale=20
+			TEST_SCALE=$scale TSAN_OPTIONS="detect_deadlocks=0 ${TSAN_OPTIONS:-}" \
 				fails "$dir" "$suite" $TSAN_LINK "$scratch/suites/$suite.o" $mutated "$scratch/tsan.a" $TSAN_LIBS
 			status=$?
 			test $status -eq 1 || break
