@@ -42,8 +42,10 @@ void history_add(struct history *history, const struct call *call);
 void history_free(struct history *history);
 
 /*
- * For threads of the processor: the moment, by the system's clock, which orders nothing between
- * threads; and a call that begins now.
+ * For threads of the processor: the moment, as a number that no other has, and a call that begins
+ * now. Who gets a larger number knows what those with smaller ones had done; by a clock it need
+ * not: the store that published a string may still be under way when the call that made it has
+ * ended.
  */
 uint64_t history_now(void);
 void history_begin(struct call *call, enum call_kind kind, unsigned thread, unsigned key);

@@ -11,13 +11,14 @@
 #	ordered, handed  the suites of that name, on the machine of machine.h
 #	unit             suites of internals, on the processor's threads
 #	tsan             stress suites on the processor's threads under ThreadSanitizer
+#	model            scenes in every execution that Relacy finds, which weaken the library themselves
 set -u
 
 top=${srcdir:-.}
-checks=${MUTANT_CHECKS:-ordered handed unit tsan}
+checks=${MUTANT_CHECKS:-ordered handed unit tsan${MODELS:+ model}}
 survivors=${MUTANT_SURVIVORS:-$top/tests/stress/survivors.txt}
 unit_suites='growth table'
-tsan_suites='stress/handover stress/mixed stress/share api/values'
+tsan_suites='stress/handover stress/mixed api/values'
 
 fail() {
 	echo "check-mutants: $*" >&2
@@ -57,8 +58,8 @@ compile() {
 
 # What all mutants share under ThreadSanitizer: the library and what suites need in one archive, and the suites.
 prepare_tsan() {
-	for file in "$top"/lib/*.c "$top"/tests/support/*.c; do
-		test "$(basename "$file")" = allocs.c || echo "$file" # which takes the place of malloc
+	for file in $(cd "$top" && echo lib/*.c) $TSAN_SUPPORT; do
+		test "${file%.c}" = "$file" || echo "$top/$file"
 	done | compile tsan '' "$scratch/tsan" && "${AR:-ar}" cr "$scratch/tsan.a" "$scratch"/tsan/*.o || return
 	for suite in $tsan_suites; do
 		echo "$top/tests/$suite.c"
@@ -70,13 +71,20 @@ fails() {
 	program=$1/$2
 	shift 2
 	"$@" -o "$program" || return 2
-	! "$program" >"$program.log" 2>&1
+	! "$program" # what it says is seen only where the library as it is fails
 }
 
 # noticed CHECK MUTANT: whether the check fails; another status: it could not be built. Objects of the mutant take the
 # place of those in the archives behind them.
 # shellcheck disable=SC2086 # lists of objects and options
 noticed() {
+	if test "$1" = model; then
+		case $2 in
+		NONE) grep -q '^not ok' "$scratch/model.log" ;;
+		*) grep -q "^ok .*_fails_with_$2\$" "$scratch/model.log" ;;
+		esac
+		return
+	fi
 	dir=$scratch/$2/$1
 	affected "$2" | compile "$1" "-DCISTERN_MUTANT=$2" "$dir" || return 2
 	mutated=
@@ -100,7 +108,9 @@ noticed() {
 	tsan)
 		for suite in $tsan_suites; do
 			suite=$(basename "$suite")
-			TEST_SCALE=10 TSAN_OPTIONS="detect_deadlocks=0 ${TSAN_OPTIONS:-}" \
+			scale=5
+			test "$suite" != handover || scale=20
+			TEST_SCALE=$scale TSAN_OPTIONS="detect_deadlocks=0 ${TSAN_OPTIONS:-}" \
 				fails "$dir" "$suite" $TSAN_LINK "$scratch/suites/$suite.o" $mutated "$scratch/tsan.a" $TSAN_LIBS
 			status=$?
 			test $status -eq 1 || break
@@ -146,13 +156,20 @@ case " $checks " in
 	fail 'ThreadSanitizer does not work here: leave tsan out of MUTANT_CHECKS'
 } ;;
 esac
+case " $checks " in
+*' model '*)
+	for model in $MODELS; do
+		"$model" || true # a scene that fails is in what it prints
+	done >"$scratch/model.log"
+	;;
+esac
 mutants=${MUTANTS:-NONE $(all_mutants)}
 # shellcheck disable=SC2086
 printf '%s\n' $mutants | MUTANT_SCRATCH=$scratch xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 "${SHELL:-sh}" "$0"
 
 for mutant in $mutants; do
 	test -e "$scratch/rows/$mutant" || {
-		cat "$scratch/$mutant.log"
+		cat "$scratch/$mutant.log" >&2
 		fail "$mutant: it could not be built or run"
 	}
 	cat "$scratch/rows/$mutant"
@@ -173,7 +190,10 @@ excused() {
 status=0
 while read -r mutant results; do
 	case $mutant:$results in
-	NONE:*red*) echo "NONE: the checks fail without any mutant" ;;
+	NONE:*red*)
+		tail -n 40 "$scratch/NONE.log"
+		echo "NONE: the checks fail without any mutant"
+		;;
 	NONE:*)
 		test -n "${MUTANTS:-}" || continue # not asked for: the others' control
 		echo "NONE: nothing notices it: a check is missing"

@@ -17,6 +17,7 @@
  * Environment
  *	TEST_SEED=N        repeats a random run; every run prints its seed
  *	TEST_SCALE=P       percent of the usual work (support_scaled); 20 is the default under sanitizers
+ *	TEST_SCHEDULE=N    only that schedule of a run on the machine of tests/stress/machine.h
  *	TEST_TAP=1         TAP on stdout for automake's driver; set by "make check"
  *	CK_FORK=no         all cases in one process, for debuggers (no timeouts, a crash ends the run)
  *	CK_TIMEOUT_MULTIPLIER=N   for slow machines and valgrind
