@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 /* Inputs longer than this come from nowhere, and mutations do not get longer. */
-enum { INPUT_MAX = 1 << 16, MUTATIONS = 4000 };
+enum { INPUT_MAX = 1 << 16, MUTATIONS = 2000 };
 
 struct input {
 	uint8_t *data;
