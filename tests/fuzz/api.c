@@ -26,6 +26,7 @@ const char fuzz_target[] = "api";
 enum {
 	SEED = 7,
 	OPERATIONS = 256, /* in one input */
+	MANY = 20000,     /* strings of op_many in one input */
 	BUDGET = 1 << 17  /* bytes of long strings in one input */
 };
 
@@ -33,8 +34,9 @@ struct run {
 	struct model m;
 	struct fuzz_bytes in;
 	struct secret secret;
-	size_t budget;
-	bool giants; /* one string of 16 MiB, whose length is escaped */
+	size_t budget; /* bytes that are left of BUDGET */
+	unsigned many; /* strings that are left of MANY */
+	bool giants;   /* one string of 16 MiB, whose length is escaped */
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -283,6 +285,9 @@ static void op_many(struct run *r)
 	unsigned kind = fuzz_byte(&r->in), from = fuzz_number(&r->in),
 		 n = 1 + 4u * fuzz_byte(&r->in), i;
 
+	if (n > r->many)
+		n = r->many;
+	r->many -= n;
 	for (i = from; i < from + n; i++) {
 		struct text text = kind % 4 == 0   ? forged_text(r, i & 0xFFFF, true)
 				   : kind % 4 == 1 ? forged_text(r, i & 0xFFFF, false)
@@ -752,7 +757,7 @@ static void end(struct run *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct run r = {.in = {data, data + size}, .budget = BUDGET};
+	struct run r = {.in = {data, data + size}, .budget = BUDGET, .many = MANY};
 	int left = OPERATIONS;
 
 	if (!begin(&r))

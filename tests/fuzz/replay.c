@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 /* Inputs longer than this come from nowhere, and mutations do not get longer. */
-enum { INPUT_MAX = 1 << 16, MUTATIONS = 4000 };
+enum { INPUT_MAX = 1 << 16, MUTATIONS = 2000 };
 
 struct input {
 	uint8_t *data;
@@ -383,5 +383,7 @@ int main(int argc, char **argv)
 		return unpack(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "--pack") == 0)
 		return pack(argv[2]);
+	printf("# an input that crashes stays in fuzz-%s.input\n", fuzz_target);
+	fflush(stdout); /* what is left there would come again from each child */
 	return support_main(argc, argv, fuzz_target, make);
 }
