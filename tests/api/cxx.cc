@@ -3,10 +3,12 @@
 // itself; the behaviour behind it is tested in C.
 #include <cistern.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -43,6 +45,22 @@ static int gather(const char *str, size_t len, void *arg)
 {
 	static_cast<std::vector<std::string> *>(arg)->emplace_back(str, len);
 	return 0;
+}
+
+static std::atomic<const char *> left_behind;
+
+struct leaving {
+	~leaving()
+	{
+		left_behind = CISTERN_LIT("from the end of a thread");
+	}
+};
+
+static void use_and_end()
+{
+	thread_local leaving at_the_end;
+
+	(void)&at_the_end;
 }
 
 int main()
@@ -86,6 +104,9 @@ int main()
 	auto lambda = [] { return CISTERN_LIT("lambda"); };
 	expect(lambda() == cistern_find_cstr(cistern_default(), "lambda"), "a literal may be in a lambda");
 	expect(cistern_len(CISTERN_LIT("a\0b")) == 3, "a literal keeps its NULs");
+	std::thread(use_and_end).join();
+	expect(left_behind && left_behind == cistern_find_cstr(cistern_default(), "from the end of a thread"),
+	       "a destructor of a thread_local object may intern");
 
 	std::printf("1..%d\n", ran);
 	return failed != 0;

@@ -247,11 +247,73 @@ START_TEST(threads_get_one_pointer_a_string_under_a_constant_hash)
 }
 END_TEST
 
+/* How many strings were hashed since the last time. */
+static uint64_t newly_hashed(void)
+{
+	return atomic_exchange(&seam.hashed, 0);
+}
+
+/* Short ones, those that are copied before the lock, and between. */
+START_TEST(a_call_hashes_each_of_its_strings_once)
+{
+	static const size_t lengths[] = {0, 1, 40, 128, 129, 4095, 5000};
+	static char data[2][5000];
+	cistern *c;
+
+	seam.keep = UINT64_MAX;
+	c = open_interner(4);
+	ck_assert_int_eq(cistern_reserve(c, 1000), 0); /* growing hashes anew what is there */
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		size_t len = lengths[i];
+		cistern_span in[2] = {{data[0], len}, {data[1], len}};
+		const char *out[2], *str;
+		uint64_t hash;
+
+		random_bytes(&(support_rng){i}, data[0], len);
+		random_bytes(&(support_rng){~i}, data[1], len);
+		newly_hashed();
+		ck_assert_ptr_null(cistern_find(c, data[0], len));
+		ck_assert_uint_eq(newly_hashed(), 1);
+		str = cistern_intern(c, data[0], len);
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_ptr_eq(cistern_intern(c, data[0], len), str);
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_ptr_eq(cistern_find(c, data[0], len), str);
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_ptr_eq(cistern_internv(c, in, 1), str);
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_ptr_nonnull(cistern_internv(c, in, 2)); /* a new one */
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_uint_eq(cistern_intern_batch(c, in, out, 2), 2); /* one of each */
+		ck_assert_uint_eq(newly_hashed(), 2);
+		ck_assert_uint_eq(cistern_find_batch(c, in, out, 2), 2);
+		ck_assert_uint_eq(newly_hashed(), 2);
+		ck_assert(cistern_owns(c, str));
+		ck_assert_uint_eq(newly_hashed(), 1);
+		/* and not at all what comes with its hash */
+		hash = cistern_hash(c, data[0], len);
+		ck_assert_uint_eq(newly_hashed(), 1);
+		ck_assert_ptr_eq(cistern_find_hashed(c, data[0], len, hash), str);
+		ck_assert_ptr_eq(cistern_intern_hashed(c, data[0], len, hash), str);
+		data[0][0] ^= 1;
+		if (len > 0) {
+			hash = cistern_hash(c, data[0], len);
+			newly_hashed();
+			ck_assert_ptr_nonnull(cistern_intern_hashed(c, data[0], len, hash));
+		}
+		ck_assert_uint_eq(newly_hashed(), 0);
+	}
+	ck_assert_uint_eq(unit_stats(c).growths, 0);
+	cistern_destroy(c);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *s = suite_create("onehash");
 
 	cases_add_loop(s, strings_are_told_apart_whatever_of_the_hash_is_equal, MASKS);
+	support_add(s, a_call_hashes_each_of_its_strings_once);
 	support_add_slow(s, threads_get_one_pointer_a_string_under_a_constant_hash, 120);
 	return s;
 }

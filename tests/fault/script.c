@@ -32,6 +32,7 @@ static void configure(struct script *s, int number)
 	cistern_config_init(config);
 	config->shards = 2;
 	config->max_bytes = UINT64_C(1) << 30;
+	s->floods = number % 5 == 1;
 	switch (number) {
 	case 1: /* as many commits as can be, none ahead; no hints */
 		config->commit_chunk = 4096;
@@ -315,7 +316,7 @@ static bool flood(struct script *s)
 {
 	static char data[FORGED];
 
-	for (; s->at < (s->giant ? 0 : 850); s->at++) {
+	for (; s->at < (s->floods ? 850 : 0); s->at++) {
 		uint64_t hash;
 		const char *str;
 
@@ -385,10 +386,11 @@ static int work_in_child(const struct script *s)
 	if (word && cistern_find(s->c, word->data, word->len) != word->kept)
 		return 1;
 	if (!cistern_intern_cstr(s->c, "the child's")) {
-		if (errno != ENOMEM && !(s->limited && errno == ENOSPC))
+		if (errno != ENOMEM && !(script_limited(s) && errno == ENOSPC))
 			return 2;
 		faults_plan(NULL);
-		if (!cistern_intern_cstr(s->c, "the child's") && !(s->limited && errno == ENOSPC))
+		if (!cistern_intern_cstr(s->c, "the child's") &&
+		    !(script_limited(s) && errno == ENOSPC))
 			return 3;
 	}
 	return cistern_stats_get(s->c, &stats) == 0 && figures_balance(&stats) ? 0 : 4;

@@ -8,18 +8,20 @@
 #define TESTS_FAULT_SCRIPT_H
 
 #include "interner.h"
+#include "tools.h"
 #include "words.h"
 
 /*
- * The configurations that the script is run under, and that of a string too long for an entry's
- * header.
+ * The configurations that the script is run under. The last one has a string too long for an
+ * entry's header, 16 MiB, which ThreadSanitizer would watch byte by byte.
  */
-enum { SCRIPT_CONFIGS = 11, SCRIPT_GIANT = SCRIPT_CONFIGS - 1 };
+enum { SCRIPT_GIANT = 10, SCRIPT_CONFIGS = UNDER_TSAN ? SCRIPT_GIANT : SCRIPT_GIANT + 1 };
 
 struct script {
 	cistern *c; /* NULL until the step that makes it */
 	cistern_config config;
 	bool limited; /* ENOSPC is to be expected */
+	bool floods;  /* strings of one hash come, too: many comparisons */
 	bool giant;   /* only a few strings, and one of 16 MiB */
 	const char *giant_str;
 	struct words set;    /* kept: what was returned; mark: the value kept with it */
@@ -41,6 +43,15 @@ struct step {
 
 extern const struct step script_steps[];
 extern const size_t script_nsteps;
+
+/*
+ * Whether the interner may be full: by its configuration, or because the system refused the range
+ * and gave a smaller one.
+ */
+static inline bool script_limited(const struct script *s)
+{
+	return s->limited || (s->c && s->c->common.strings.capacity < s->config.max_bytes);
+}
 
 /* Begins the script under one of the configurations, whose number is from 0 to SCRIPT_CONFIGS - 1.
  */

@@ -51,4 +51,12 @@ labelled() {
 	done <"$scratch/rows"
 }
 expect 'every label of the publication table has names' labelled
+
+# A scene of tests/model lists the names without which it fails, and shows that it does.
+modelled() {
+	cut -d ' ' -f 1 "$scratch/names" | while read -r name; do
+		grep -q "M($name)" tests/model/*.c || echo "$name: no scene in tests/model fails without it"
+	done
+}
+expect 'every name has a model that fails without it' modelled
 finish

@@ -294,7 +294,7 @@ START_TEST(all_threads_get_one_default_interner_that_is_complete)
 	setenv("CISTERN_MAX_BYTES", "1M", 1);
 	setenv("CISTERN_SEED", "1", 1);
 	setenv("CISTERN_HUGEPAGES", "never", 1);
-	machine_explore_apart(support_scaled(200), defaults, NULL);
+	machine_explore_apart(support_scaled(400), defaults, NULL);
 }
 END_TEST
 

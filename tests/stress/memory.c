@@ -474,8 +474,9 @@ bool memory_committed(unsigned self, const void *p)
 	uintptr_t at = (uintptr_t)p;
 
 	for (unsigned i = 0; i < memory.ncommits; i++)
-		if (at >= memory.commits[i].from && at < memory.commits[i].to)
-			return knows(self, memory.commits[i].by, memory.commits[i].step);
+		if (at >= memory.commits[i].from && at < memory.commits[i].to &&
+		    knows(self, memory.commits[i].by, memory.commits[i].step))
+			return true;
 	return false;
 }
 

@@ -60,6 +60,26 @@ int seam_mutex_unlock(pthread_mutex_t *mutex)
 	return 0;
 }
 
+/*
+ * Scenarios do not fork. The first call, when the library is loaded, fails: so threads may meet at
+ * installing. POSIX says of no lock by which fork and pthread_atfork would order them.
+ */
+int seam_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+	static bool loaded;
+
+	(void)before;
+	(void)parent;
+	(void)child;
+	if (!loaded) {
+		loaded = true;
+		return ENOMEM;
+	}
+	threads_point();
+	threads_install();
+	return 0;
+}
+
 void *seam_mmap(void *p, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	void *map = mmap(p, size, protection | PROT_READ | PROT_WRITE, flags, fd, offset);

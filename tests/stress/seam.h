@@ -21,6 +21,8 @@ int seam_mutex_destroy(pthread_mutex_t *mutex);
 int seam_mutex_lock(pthread_mutex_t *mutex);
 int seam_mutex_trylock(pthread_mutex_t *mutex);
 int seam_mutex_unlock(pthread_mutex_t *mutex);
+int seam_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+#define pthread_atfork        seam_atfork
 #define pthread_mutex_init    seam_mutex_init
 #define pthread_mutex_destroy seam_mutex_destroy
 #define pthread_mutex_lock    seam_mutex_lock

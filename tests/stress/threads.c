@@ -65,6 +65,8 @@ static struct {
 
 static _Thread_local unsigned self_number;
 
+static bool handlers_before; /* the library installed its fork handlers before this scenario */
+
 /* ---------------------------------------------------------------- failures */
 
 static void say_schedule(FILE *f)
@@ -247,12 +249,22 @@ bool threads_locked(const void *at)
 	return lock_at(at)->taken;
 }
 
+void threads_install(void)
+{
+	if (machine.watched)
+		memory_commit(self_number, &handlers_before, sizeof(handlers_before));
+	else
+		handlers_before = true;
+}
+
 void threads_lock(const void *at)
 {
 	struct lock *lock = lock_at(at);
 
 	if (lock->taken)
 		give_up("a lock is taken twice");
+	if (!handlers_before && !memory_committed(self_number, &handlers_before))
+		machine_fail("thread %u takes a lock and knows of no fork handlers", self_number);
 	lock->taken = true;
 	memory_learn(self_number, &lock->released);
 }
@@ -374,6 +386,7 @@ const char *machine_try(size_t number, void (*scenario)(void *arg), void *arg)
 	machine.watched = true;
 	scenario(arg);
 	machine.watched = false;
+	handlers_before |= memory_committed(0, &handlers_before);
 	return machine_failed() ? machine.failure : NULL;
 }
 

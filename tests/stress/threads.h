@@ -24,4 +24,8 @@ bool threads_locked(const void *lock);
 void threads_lock(const void *lock);
 void threads_unlock(const void *lock);
 
+/* The caller has installed the library's fork handlers: nobody takes a lock who does not know that
+ * somebody did. */
+void threads_install(void);
+
 #endif

@@ -20,6 +20,18 @@
 #define UNDER_TSAN 0
 #endif
 
+/*
+ * For functions that take the place of the C library's: ThreadSanitizer calls some before it is ready
+ * for functions that report to it. Clang's no_sanitize leaves the report of entering a function.
+ */
+#if !UNDER_TSAN
+#define UNWATCHED
+#elif defined(__clang__)
+#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define UNWATCHED __attribute__((no_sanitize("thread")))
+#endif
+
 /* Valgrind is met at run time; where its header is missing nobody is likely to use it. */
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "os.h"
+#include "tools.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,13 +32,7 @@ VISIBLE const char *__tsan_default_options(void)
 /* The C library's own name for what is replaced here. */
 extern long __sysconf(int name);
 
-/* ThreadSanitizer calls it before it is ready for functions that report to it. */
-#ifdef __clang__ /* whose no_sanitize leaves the report of entering a function */
-__attribute__((disable_sanitizer_instrumentation))
-#else
-__attribute__((no_sanitize("thread")))
-#endif
-VISIBLE long sysconf(int name)
+UNWATCHED VISIBLE long sysconf(int name)
 {
 	if (name == _SC_NPROCESSORS_ONLN && unit_processors > 0)
 		return unit_processors;
