@@ -12,6 +12,7 @@
 #include "figures.h"
 #include "forge.h"
 #include "support.h"
+#include "ways.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -262,25 +263,6 @@ static size_t visits(const cistern *c)
 	return n;
 }
 
-/* Interns one large string, one way or another. */
-static const char *intern_large(cistern *c, int way, const char *data, size_t len)
-{
-	cistern_span in = {data, len},
-		     parts[2] = {{data, len / 2}, {data + len / 2, len - len / 2}};
-	const char *out = NULL;
-
-	switch (way) {
-	case BY_HASH:
-		return cistern_intern_hashed(c, data, len, cistern_hash(c, data, len));
-	case BY_PIECES:
-		return cistern_internv(c, parts, 2);
-	case BY_BATCH:
-		return cistern_intern_batch(c, &in, &out, 1) ? out : NULL;
-	default:
-		return cistern_intern(c, data, len);
-	}
-}
-
 /* It is complete in memory when it turns out that there is no place for it. */
 START_TEST(a_copy_that_cannot_be_placed_is_nowhere)
 {
@@ -301,11 +283,11 @@ START_TEST(a_copy_that_cannot_be_placed_is_nowhere)
 		}
 		if (strings == 0)
 			tables_cannot_grow(c);
-		ck_assert_ptr_null(intern_large(c, _i, data, len));
+		ck_assert_ptr_null(way_intern(c, (enum way)_i, data, len, NULL));
 		ck_assert_int_eq(errno, ENOMEM);
 		before = figures(c);
 		for (int k = 0; k < 5; k++)
-			ck_assert_ptr_null(intern_large(c, _i, data, len));
+			ck_assert_ptr_null(way_intern(c, (enum way)_i, data, len, NULL));
 		after = figures(c);
 		ck_assert_int_eq(memcmp(&before, &after, sizeof before),
 				 0); /* it takes the same place each time */
@@ -321,7 +303,7 @@ START_TEST(a_copy_that_cannot_be_placed_is_nowhere)
 		script_check_accounts(c);
 
 		faults_plan(NULL);
-		ck_assert_ptr_eq(intern_large(c, _i, data, len), block);
+		ck_assert_ptr_eq(way_intern(c, (enum way)_i, data, len, NULL), block);
 		ck_assert_uint_eq(c->common.strings.returned_bytes, 0);
 		ck_assert_uint_eq(visits(c), strings + 1);
 		ck_assert(cistern_owns(c, block));
@@ -376,7 +358,7 @@ static Suite *make(void)
 	cases_add_loop(s, without_growth_tables_are_filled_to_the_hard_limit, WAYS);
 	support_add(s, every_probe_ends_in_a_full_table_of_one_hash);
 	support_add(s, threads_stop_at_the_hard_limit_together);
-	cases_add_loop(s, a_copy_that_cannot_be_placed_is_nowhere, LARGE);
+	cases_add_loop(s, a_copy_that_cannot_be_placed_is_nowhere, WAY_COUNT);
 	cases_add_loop(s, a_limit_reached_anywhere_in_growth_is_kept, WAYS);
 	return s;
 }

@@ -7,12 +7,12 @@
  * dropped at the end. All writes, those of static data included, are kept in a list and undone: so
  * one beginning of a scene, which may be long, serves all its executions.
  *
- *   plain data  of each byte, who read and wrote it last. Whoever accesses it must know of those
- * that conflict, else this is a data race and ends the execution. So there are no older values of
- * plain data. Atomic accesses count as reads pages       who committed them: whoever accesses them
- * must know of that locks       Relacy's. A thread may lose its turn before it takes one; not
- * before it gives one back, from which nothing would come that a moment earlier or later does not
- * bring
+ * - plain data: of each byte, who read and wrote it last. Whoever accesses it must know of those
+ *   that conflict, else this is a data race and ends the execution. So there are no older values
+ *   of plain data. Atomic accesses count as reads.
+ * - pages: who committed them. Whoever accesses them must know of that.
+ * - locks: Relacy's. A thread may lose its turn before it takes one; not before it gives one back,
+ *   from which nothing would come that a moment earlier or later does not bring.
  */
 #include "memory.h"
 

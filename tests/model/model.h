@@ -17,10 +17,10 @@
  *   scene.c        what scenes share
  *   entries.c, tables.c, others.c
  *                  the scenes, by the labels of the publication table; a program each. By hand:
- *	tests/model/entries                                        all of its scenes, as TAP
- *	tests/model/entries find_sees_whole_entries                one, as the library is
- *	tests/model/entries find_sees_whole_entries A1_TAG_STORE   with that order relaxed: the
- *execution that fails is printed
+ *	tests/model/entries                 all of its scenes, as TAP
+ *	tests/model/entries SCENE           one, as the library is
+ *	tests/model/entries SCENE MUTANT    with that order of lib/order.h relaxed, say
+ *	                                    A1_TAG_STORE: the execution that fails is printed
  *
  * What it leaves out. A load returns one of the last three values. Stores enter the order of
  * modification as they are executed, and no load sees a store of the future, so executions that
@@ -28,8 +28,8 @@
  * it fails. Scenes are small: two threads, seldom three. Where a scene bounds its switches,
  * executions in which threads take turns more often are left out.
  *
- * Grows by scenes. A name in lib/order.h needs one that fails without it: see
- *tests/policy/order.sh.
+ * Grows by scenes. A name in lib/order.h needs one that fails without it: tests/policy/order.sh
+ * looks for it.
  */
 #ifndef TESTS_MODEL_MODEL_H
 #define TESTS_MODEL_MODEL_H

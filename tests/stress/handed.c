@@ -7,7 +7,7 @@
  */
 #include "machine.h"
 
-#include "figures.h"
+#include "words.h"
 
 #include <cistern.h>
 
@@ -21,27 +21,41 @@ struct world {
 	cistern *c;
 	const char *str[STRINGS]; /* there when the workers begin */
 	uint64_t notes[NOTES];    /* what a value tells of: number plus 1 */
-	unsigned fresh;           /* so many names were given out */
-	unsigned per_worker;
 };
 
-static void create(struct world *world, cistern_config *config)
+/* What workers do in one world, and how that differs from the others'. */
+struct subject {
+	void (*work)(support_worker *worker);
+	unsigned value_size[2]; /* one or the other */
+	bool links;
+	size_t commit_chunk;
+};
+
+static void live(void *arg)
 {
-	memset(world, 0, sizeof(*world));
-	config->seed = 1;
-	config->shards = 1;
-	config->max_bytes = 1 << 20;
-	config->slab_size = 256;
-	config->hugepages = CISTERN_HUGEPAGES_NEVER;
-	config->lock = machine_random(2) ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
-	world->c = cistern_create(config);
-	machine_expect(world->c != NULL);
+	const struct subject *subject = arg;
+	struct world world = {.c = NULL};
+	cistern_config config = CISTERN_CONFIG_INIT;
+
+	config.seed = 1;
+	config.shards = 1;
+	config.max_bytes = 1 << 20;
+	config.slab_size = 256;
+	config.hugepages = CISTERN_HUGEPAGES_NEVER;
+	config.lock = machine_random(2) ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
+	config.value_size = subject->value_size[machine_random(2)];
+	config.links = subject->links;
+	config.commit_chunk = subject->commit_chunk;
+	world.c = need(cistern_create(&config));
 	for (unsigned i = 0; i < STRINGS; i++) {
 		char name[] = {'p', (char)('0' + i)};
 
-		world->str[i] = cistern_intern(world->c, name, sizeof(name));
-		machine_expect(world->str[i] != NULL);
+		world.str[i] = cistern_intern(world.c, name, sizeof(name));
+		machine_expect(world.str[i] != NULL);
 	}
+	machine_track(world.notes, sizeof(world.notes));
+	machine_run(WORKERS, subject->work, &world);
+	cistern_destroy(world.c);
 }
 
 /* ---------------------------------------------------------------- values */
@@ -92,22 +106,11 @@ static void set_and_read(support_worker *worker)
 	}
 }
 
-static void values(void *arg)
-{
-	struct world world;
-	cistern_config config = CISTERN_CONFIG_INIT;
-
-	(void)arg;
-	config.value_size = machine_random(2) ? 4 : 8;
-	create(&world, &config);
-	machine_track(world.notes, sizeof(world.notes));
-	machine_run(WORKERS, set_and_read, &world);
-	cistern_destroy(world.c);
-}
-
 START_TEST(who_sees_a_value_sees_what_was_written_before_it)
 {
-	machine_explore(support_scaled(1500), values, NULL);
+	static struct subject subject = {.work = set_and_read, .value_size = {8, 4}};
+
+	machine_explore(support_scaled(1500), live, &subject);
 }
 END_TEST
 
@@ -146,22 +149,12 @@ static void link_and_read(support_worker *worker)
 	}
 }
 
-static void links(void *arg)
-{
-	struct world world;
-	cistern_config config = CISTERN_CONFIG_INIT;
-
-	(void)arg;
-	config.links = true;
-	config.value_size = machine_random(2) ? 8 : 0;
-	create(&world, &config);
-	machine_run(WORKERS, link_and_read, &world);
-	cistern_destroy(world.c);
-}
-
 START_TEST(who_sees_a_link_sees_the_counterpart)
 {
-	machine_explore(support_scaled(1000), links, NULL);
+	static struct subject subject = {
+	    .work = link_and_read, .value_size = {0, 8}, .links = true};
+
+	machine_explore(support_scaled(1000), live, &subject);
 }
 END_TEST
 
@@ -189,21 +182,11 @@ static void fill_or_ask(support_worker *worker)
 	}
 }
 
-static void commits(void *arg)
-{
-	struct world world;
-	cistern_config config = CISTERN_CONFIG_INIT;
-
-	(void)arg;
-	config.commit_chunk = 4096;
-	create(&world, &config);
-	machine_run(WORKERS, fill_or_ask, &world);
-	cistern_destroy(world.c);
-}
-
 START_TEST(what_an_id_names_is_accessible_memory)
 {
-	machine_explore(support_scaled(500), commits, NULL);
+	static struct subject subject = {.work = fill_or_ask, .commit_chunk = 4096};
+
+	machine_explore(support_scaled(500), live, &subject);
 }
 END_TEST
 
@@ -246,20 +229,11 @@ static void add_or_walk(support_worker *worker)
 	}
 }
 
-static void walks(void *arg)
-{
-	struct world world;
-	cistern_config config = CISTERN_CONFIG_INIT;
-
-	(void)arg;
-	create(&world, &config);
-	machine_run(WORKERS, add_or_walk, &world);
-	cistern_destroy(world.c);
-}
-
 START_TEST(what_an_iteration_meets_is_readable_and_found)
 {
-	machine_explore(support_scaled(500), walks, NULL);
+	static struct subject subject = {.work = add_or_walk};
+
+	machine_explore(support_scaled(500), live, &subject);
 }
 END_TEST
 

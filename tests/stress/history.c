@@ -3,11 +3,13 @@
  * history.c - judging a history, key by key: strings are only ever added, and no call is about two
  * of them, so a history is linearizable exactly when that of each key is.
  *
- *   one pointer   all calls that returned the key returned the same, and no other key's
- *   added once    at most one call said that it was new, and no call that returned the key had
- * ended before that one began no miss       a find or an iteration that began after a call that
- * returned the key had ended does not miss it no foresight  a find or an iteration that returned
- * the key did not end before every intern of it began
+ * - one pointer: all calls that returned the key returned the same, and no other key's
+ * - added once: at most one call said that it was new, and no call that returned the key had ended
+ *   before that one began
+ * - no miss: a find or an iteration that began after a call that returned the key had ended does
+ *   not miss it
+ * - no foresight: a find or an iteration that returned the key did not end before every intern of
+ *   it began
  *
  * "Ended before" is what the threads could know: a.end <= b.known[a.thread]. A thread's own moments
  * only grow, so of the calls of a thread that returned the key the first says all, and of all

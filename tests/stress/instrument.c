@@ -10,73 +10,17 @@
 #include "memory.h"
 #include "threads.h"
 
-#include <string.h>
-
 /* Under any sanitizer gcc has prototypes of its own for them, with pointers to void where these
  * have types. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #endif
 
-#define VISIBLE __attribute__((visibility("default")))
-
-/* Declared by nobody: the compiler calls them by name. */
-#define HOOK(type, name, ...)                                                                      \
-	VISIBLE type name(__VA_ARGS__);                                                            \
-	VISIBLE type name(__VA_ARGS__)
-
-HOOK(void, __tsan_init, void)
-{
-}
-
-HOOK(void, __tsan_func_entry, void *caller)
-{
-	(void)caller;
-}
-
-HOOK(void, __tsan_func_exit, void)
-{
-}
+#include "accesses.h"
 
 static void look_at(const void *p, size_t size, bool write)
 {
-	if (threads_watched())
-		memory_access(threads_self(), p, size, write);
-}
-
-#define PLAIN(name, size, write)                                                                   \
-	HOOK(void, __tsan_##name, void *p)                                                         \
-	{                                                                                          \
-		look_at(p, size, write);                                                           \
-	}
-
-PLAIN(read1, 1, false)
-PLAIN(read2, 2, false)
-PLAIN(read4, 4, false)
-PLAIN(read8, 8, false)
-PLAIN(read16, 16, false)
-PLAIN(write1, 1, true)
-PLAIN(write2, 2, true)
-PLAIN(write4, 4, true)
-PLAIN(write8, 8, true)
-PLAIN(write16, 16, true)
-PLAIN(unaligned_read2, 2, false)
-PLAIN(unaligned_read4, 4, false)
-PLAIN(unaligned_read8, 8, false)
-PLAIN(unaligned_read16, 16, false)
-PLAIN(unaligned_write2, 2, true)
-PLAIN(unaligned_write4, 4, true)
-PLAIN(unaligned_write8, 8, true)
-PLAIN(unaligned_write16, 16, true)
-
-HOOK(void, __tsan_read_range, void *p, size_t size)
-{
-	look_at(p, size, false);
-}
-
-HOOK(void, __tsan_write_range, void *p, size_t size)
-{
-	look_at(p, size, true);
+	threads_access(p, size, write);
 }
 
 /* ---------------------------------------------------------------- atomic accesses */

@@ -27,13 +27,26 @@ static void forget_outcomes(void)
 	memset(shared.outcomes, 0, sizeof(shared.outcomes));
 }
 
-static void begin(void)
+/* A litmus test: what its workers do. */
+struct litmus {
+	unsigned workers;
+	void (*work)(support_worker *worker);
+	void (*end)(void); /* what holds afterwards; may be NULL */
+};
+
+static void play(void *arg)
 {
+	const struct litmus *litmus = arg;
+
 	atomic_store_explicit(&shared.x, 0, memory_order_relaxed);
 	atomic_store_explicit(&shared.y, 0, memory_order_relaxed);
 	shared.plain = 0;
 	memset(shared.saw, 0, sizeof(shared.saw));
 	machine_track(&shared.plain, sizeof(shared.plain));
+	machine_run(litmus->workers, litmus->work, NULL);
+	if (litmus->end)
+		litmus->end();
+	shared.outcomes[shared.saw[0]][shared.saw[1]]++;
 }
 
 /* ---------------------------------------------------------------- a message is passed */
@@ -60,17 +73,10 @@ static void pass_released(support_worker *worker)
 	}
 }
 
-static void pass(void *arg)
-{
-	begin();
-	machine_run(2, arg ? pass_released : pass_relaxed, NULL);
-	shared.outcomes[shared.saw[0]][shared.saw[1]]++;
-}
-
 START_TEST(a_relaxed_message_may_come_before_what_it_tells_of)
 {
 	forget_outcomes();
-	machine_explore(2000, pass, NULL);
+	machine_explore(2000, play, &(struct litmus){2, pass_relaxed, NULL});
 	ck_assert_uint_gt(shared.outcomes[1][0], 0);
 	ck_assert_uint_gt(shared.outcomes[0][0], 0);
 	ck_assert_uint_gt(shared.outcomes[0][1], 0);
@@ -81,7 +87,7 @@ END_TEST
 START_TEST(a_released_message_never_does)
 {
 	forget_outcomes();
-	machine_explore(2000, pass, &shared);
+	machine_explore(2000, play, &(struct litmus){2, pass_released, NULL});
 	ck_assert_uint_eq(shared.outcomes[1][0], 0);
 	ck_assert_uint_gt(shared.outcomes[0][0], 0);
 	ck_assert_uint_gt(shared.outcomes[1][1], 0);
@@ -99,18 +105,10 @@ static void cross(support_worker *worker)
 	shared.saw[worker->index] = atomic_load_explicit(other, memory_order_acquire);
 }
 
-static void cross_both(void *arg)
-{
-	(void)arg;
-	begin();
-	machine_run(2, cross, NULL);
-	shared.outcomes[shared.saw[0]][shared.saw[1]]++;
-}
-
 START_TEST(two_threads_may_both_miss_the_others_store)
 {
 	forget_outcomes();
-	machine_explore(2000, cross_both, NULL);
+	machine_explore(2000, play, &(struct litmus){2, cross, NULL});
 	ck_assert_uint_gt(shared.outcomes[0][0], 0);
 	ck_assert_uint_gt(shared.outcomes[1][1], 0);
 }
@@ -138,16 +136,9 @@ static void count_up(support_worker *worker)
 	}
 }
 
-static void read_in_order(void *arg)
-{
-	(void)arg;
-	begin();
-	machine_run(3, count_up, NULL);
-}
-
 START_TEST(no_load_returns_what_is_older_than_what_is_known)
 {
-	machine_explore(2000, read_in_order, NULL);
+	machine_explore(2000, play, &(struct litmus){3, count_up, NULL});
 }
 END_TEST
 
@@ -173,19 +164,15 @@ static void add(support_worker *worker)
 	}
 }
 
-static void add_both(void *arg)
+static void expect_sum(void)
 {
-	(void)arg;
-	begin();
-	machine_run(3, add, NULL);
 	machine_expect(atomic_load_explicit(&shared.x, memory_order_relaxed) == 3);
-	shared.outcomes[shared.saw[0]][shared.saw[1]]++;
 }
 
 START_TEST(replacing_loses_nothing_and_hands_releases_on)
 {
 	forget_outcomes();
-	machine_explore(2000, add_both, NULL);
+	machine_explore(2000, play, &(struct litmus){3, add, expect_sum});
 	ck_assert_uint_eq(shared.outcomes[1][0], 0);
 	ck_assert_uint_eq(shared.outcomes[3][0], 0);
 	ck_assert_uint_gt(shared.outcomes[3][1], 0);
@@ -206,23 +193,17 @@ static void publish(support_worker *worker)
 	}
 }
 
-static void publish_once(void *arg)
+/* How many of 400 schedules of a litmus test end in a data race, and none in another failure. */
+static size_t races(unsigned workers, void (*work)(support_worker *worker))
 {
-	(void)arg;
-	begin();
-	machine_run(2, publish, NULL);
-}
-
-/* How many of so many schedules fail, and whether one says that. */
-static size_t failures(void (*scenario)(void *arg), const char *what)
-{
+	struct litmus litmus = {workers, work, NULL};
 	size_t count = 0;
 
 	for (size_t i = 0; i < 400; i++) {
-		const char *failure = machine_try(i, scenario, NULL);
+		const char *failure = machine_try(i, play, &litmus);
 
 		count += failure != NULL;
-		if (failure && !strstr(failure, what))
+		if (failure && !strstr(failure, "data race"))
 			ck_abort_msg("%s", failure);
 	}
 	return count;
@@ -232,12 +213,12 @@ START_TEST(plain_data_races_unless_both_ends_are_ordered)
 {
 	shared.store = memory_order_release;
 	shared.load = memory_order_acquire;
-	ck_assert_uint_eq(failures(publish_once, "data race"), 0);
+	ck_assert_uint_eq(races(2, publish), 0);
 	shared.store = memory_order_relaxed;
-	ck_assert_uint_gt(failures(publish_once, "data race"), 20);
+	ck_assert_uint_gt(races(2, publish), 20);
 	shared.store = memory_order_release;
 	shared.load = memory_order_relaxed;
-	ck_assert_uint_gt(failures(publish_once, "data race"), 20);
+	ck_assert_uint_gt(races(2, publish), 20);
 }
 END_TEST
 
@@ -249,16 +230,9 @@ static void write_plain(support_worker *worker)
 		shared.saw[0] = shared.plain;
 }
 
-static void write_at_will(void *arg)
-{
-	(void)arg;
-	begin();
-	machine_run(2, write_plain, NULL);
-}
-
 START_TEST(a_race_is_found_in_whatever_order_the_threads_run)
 {
-	ck_assert_uint_eq(failures(write_at_will, "data race"), 400);
+	ck_assert_uint_eq(races(2, write_plain), 400);
 }
 END_TEST
 
@@ -280,28 +254,20 @@ static void release_then_relax(support_worker *worker)
 	}
 }
 
-static void release_relaxed(void *arg)
-{
-	(void)arg;
-	begin();
-	machine_run(3, release_then_relax, NULL);
-}
-
 START_TEST(a_relaxed_store_over_a_release_carries_nothing)
 {
-	ck_assert_uint_gt(failures(release_relaxed, "data race"), 0);
+	ck_assert_uint_gt(races(3, release_then_relax), 0);
 }
 END_TEST
 
 /* ---------------------------------------------------------------- failures */
 
-static void fail_now_and_then(void *arg)
+static void expect_order(void)
 {
-	(void)arg;
-	begin();
-	machine_run(2, pass_relaxed, NULL);
 	machine_expect(shared.saw[0] <= shared.saw[1]);
 }
+
+static struct litmus fails_now_and_then = {2, pass_relaxed, expect_order};
 
 START_TEST(the_same_schedule_goes_the_same_way)
 {
@@ -309,20 +275,20 @@ START_TEST(the_same_schedule_goes_the_same_way)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < 200; i++) {
-		failed[i] = machine_try(i, fail_now_and_then, NULL) != NULL;
+		failed[i] = machine_try(i, play, &fails_now_and_then) != NULL;
 		count += failed[i];
 	}
 	ck_assert_uint_gt(count, 0);
 	ck_assert_uint_lt(count, 200);
 	for (size_t i = 200; i-- > 0;)
-		ck_assert(failed[i] == (machine_try(i, fail_now_and_then, NULL) != NULL));
+		ck_assert(failed[i] == (machine_try(i, play, &fails_now_and_then) != NULL));
 }
 END_TEST
 
 static int explore_failing(void *arg)
 {
 	(void)arg;
-	machine_explore(400, fail_now_and_then, NULL);
+	machine_explore(400, play, &fails_now_and_then);
 	return 0;
 }
 
@@ -332,17 +298,10 @@ static void wait_for_good(support_worker *worker)
 		machine_yield();
 }
 
-static void wait_scenario(void *arg)
-{
-	(void)arg;
-	begin();
-	machine_run(2, wait_for_good, NULL);
-}
-
 static int explore_waiting(void *arg)
 {
 	(void)arg;
-	machine_explore(1, wait_scenario, NULL);
+	machine_explore(1, play, &(struct litmus){2, wait_for_good, NULL});
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "figures.h"
 #include "history.h"
+#include "ways.h"
 #include "words.h"
 
 #include <cistern.h>
@@ -25,17 +26,15 @@ enum { KEYS = 57, WORKERS = 3, LONGEST = 4200 };
 
 /*
  * The bucket is in the hash's low bits and shows in cistern_hash, which depends on the seed alone.
- * The empty string's hash under EMPTY_SEED has zeros where an entry keeps eight of its bits: so its
- * entry looks like memory that was never written.
+ * Key 0 is the empty string, and the seed one under which its hash has zeros where an entry keeps
+ * eight of its bits: so its entry looks like memory that was never written.
  */
-enum { SEED = 1, KINDS = 4, FULL = 42 };
-
-static struct keys {
+struct keys {
 	char text[KEYS][96];
 	size_t len[KEYS];
 	uint64_t seed;
 	bool look; /* while the table is emptied */
-} kinds[KINDS];
+};
 
 struct world {
 	cistern *c;
@@ -46,18 +45,7 @@ struct world {
 	char large[LONGEST]; /* one key is of the kind that is copied before the lock is taken */
 };
 
-enum { LARGE = KEYS - 1, FRESH = 12 };
-
-static cistern *create(const cistern_config *config)
-{
-	cistern *c = cistern_create(config);
-
-	if (!c) {
-		fprintf(stderr, "no interner\n");
-		abort();
-	}
-	return c;
-}
+enum { LARGE = KEYS - 1, FRESH = 12, FULL = 42 };
 
 static uint64_t hash_under(uint64_t seed, const char *s, size_t len)
 {
@@ -71,35 +59,36 @@ static uint64_t hash_under(uint64_t seed, const char *s, size_t len)
 		config.seed = of = seed;
 		config.shards = 1;
 		config.max_bytes = 1 << 20;
-		c = create(&config);
+		c = need(cistern_create(&config));
 	}
 	return cistern_hash(c, s, len);
 }
 
-/* Kind 0: all sorts. Kind 1: all begin in the same bucket. Kind 2: two tags for all of them. Kind
- * 3: as kind 0, for workers who look while one of them has the table replaced. */
-static void make_keys(void)
+enum kind {
+	ALL_SORTS,
+	ONE_BUCKET, /* all begin in the same one */
+	TWO_TAGS,   /* for all of them */
+	LOOKED_AT   /* all sorts, for workers who look while one of them has the table replaced */
+};
+
+static void make_keys(struct keys *keys, enum kind kind)
 {
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		struct keys *keys = &kinds[kind];
-		unsigned number = 0;
+	unsigned number = 0;
 
-		keys->look = kind == 3;
-		keys->seed = SEED;
-		while (hash_under(keys->seed, "", 0) >> 32 & 0xFF)
-			keys->seed++;
-		for (unsigned k = 1; k < KEYS; k++)
-			for (bool good = false; !good; number++) {
-				/* every sixth gets a slab of its own where it meets a full one */
-				keys->len[k] =
-				    (size_t)snprintf(keys->text[k], sizeof(keys->text[k]),
-						     k % 6 ? "key %u" : "key %70u", number);
-				uint64_t hash = hash_under(keys->seed, keys->text[k], keys->len[k]);
+	keys->look = kind == LOOKED_AT;
+	while (hash_under(++keys->seed, "", 0) >> 32 & 0xFF)
+		;
+	for (unsigned k = 1; k < KEYS; k++)
+		for (bool good = false; !good; number++) {
+			/* every sixth gets a slab of its own where it meets a full one */
+			keys->len[k] = (size_t)snprintf(keys->text[k], sizeof(keys->text[k]),
+							k % 6 ? "key %u" : "key %70u", number);
+			uint64_t hash = hash_under(keys->seed, keys->text[k], keys->len[k]);
 
-				good = kind % 3 == 0 || (kind == 1 && hash % 4 == 0) ||
-				       (kind == 2 && (hash >> 40 & 0xFF) < 3);
-			}
-	}
+			good = kind == ONE_BUCKET ? hash % 4 == 0
+			       : kind == TWO_TAGS ? (hash >> 40 & 0xFF) < 3
+						  : true;
+		}
 }
 
 static const char *key_text(const struct world *world, unsigned key)
@@ -139,54 +128,26 @@ static bool end(struct world *world, struct call *call, const char *str)
 	return !str || readable(world, call->key, str);
 }
 
-static bool intern(struct world *world, unsigned thread, unsigned key, unsigned way)
+static bool intern(struct world *world, unsigned thread, unsigned key, enum way way)
 {
-	const char *s = key_text(world, key), *str = NULL;
-	size_t len = key_len(world, key);
-	cistern_span span = {s, len}, halves[2] = {{s, len / 2}, {s + len / 2, len - len / 2}};
 	bool is_new = false;
 	struct call call;
+	const char *str;
 
 	begin(&call, CALL_INTERN, thread, key);
-	switch (way) {
-	case 0:
-		str = cistern_intern_hashed(world->c, s, len, cistern_hash(world->c, s, len));
-		break;
-	case 1:
-		cistern_intern_batch(world->c, &span, &str, 1);
-		break;
-	case 2:
-		str = cistern_internv(world->c, halves, 2);
-		break;
-	case 3:
-		str = cistern_intern(world->c, s, len);
-		break;
-	default:
-		str = cistern_intern_new(world->c, s, len, &is_new);
-		call.kind = is_new ? CALL_ADD : CALL_INTERN;
-	}
+	str = way_intern(world->c, way, key_text(world, key), key_len(world, key), &is_new);
+	if (is_new)
+		call.kind = CALL_ADD;
 	return end(world, &call, str) && str;
 }
 
-static bool find(struct world *world, unsigned thread, unsigned key, unsigned way)
+static bool find(struct world *world, unsigned thread, unsigned key, enum way way)
 {
-	const char *s = key_text(world, key), *str = NULL;
-	size_t len = key_len(world, key);
-	cistern_span span = {s, len};
 	struct call call;
 
 	begin(&call, CALL_FIND, thread, key);
-	switch (way) {
-	case 0:
-		str = cistern_find_hashed(world->c, s, len, cistern_hash(world->c, s, len));
-		break;
-	case 1:
-		cistern_find_batch(world->c, &span, &str, 1);
-		break;
-	default:
-		str = cistern_find(world->c, s, len);
-	}
-	return end(world, &call, str);
+	return end(world, &call,
+		   way_find(world->c, way, key_text(world, key), key_len(world, key)));
 }
 
 struct visit {
@@ -276,19 +237,22 @@ static void look(struct world *world, support_worker *worker)
 	unsigned thread = worker->index + 1;
 
 	if (worker->index == 0) {
-		support_expect(worker, intern(world, thread, FULL, 3));
+		support_expect(worker, intern(world, thread, FULL, WAY_PLAIN));
 		return;
 	}
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned key = (unsigned)support_rng_below(&worker->rng, FULL);
 
-		support_expect(worker, find(world, thread, key, i % 3));
+		support_expect(worker, find(world, thread, key, (enum way)(i % 3)));
 		support_expect(worker, own(world, thread, key));
 	}
 }
 
 static void work(support_worker *worker)
 {
+	/* the last one alone says who added a string */
+	static const enum way ways[] = {WAY_HASHED, WAY_BATCH, WAY_HALVES,
+					WAY_PLAIN,  WAY_NEW,   WAY_NEW};
 	struct world *world = worker->arg;
 	unsigned thread = worker->index + 1;
 	unsigned steps = 6 + (unsigned)support_rng_below(&worker->rng, 8);
@@ -298,7 +262,7 @@ static void work(support_worker *worker)
 		return;
 	}
 	while (steps-- > 0 && !worker->failed && !machine_failed()) {
-		unsigned way = (unsigned)support_rng_below(&worker->rng, 6);
+		enum way way = ways[support_rng_below(&worker->rng, sizeof(ways) / sizeof(*ways))];
 
 		switch (support_rng_below(&worker->rng, 10)) {
 		case 0:
@@ -347,7 +311,7 @@ static void check_world(struct world *world)
 		const char *str = cistern_find(world->c, s, key_len(world, k));
 
 		count += str != NULL;
-		machine_expect(find(world, 0, k, 2));
+		machine_expect(find(world, 0, k, WAY_PLAIN));
 	}
 	machine_expect(iterate(world, 0));
 	machine_expect(count == stats.strings);
@@ -375,9 +339,9 @@ static void live(void *arg)
 	config.slab_size = 256;
 	config.lock = machine_random(2) ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX;
 	config.hugepages = CISTERN_HUGEPAGES_NEVER;
-	world.c = create(&config);
+	world.c = need(cistern_create(&config));
 	for (unsigned k = 0; k < world.planted; k++)
-		machine_expect(intern(&world, 0, k, 3 + k % 2));
+		machine_expect(intern(&world, 0, k, k % 2 ? WAY_NEW : WAY_PLAIN));
 	before = figures(world.c);
 	machine_run(WORKERS, work, &world);
 	after = figures(world.c);
@@ -389,42 +353,43 @@ static void live(void *arg)
 		history_free(&world.histories[t]);
 }
 
-static void explore(unsigned kind)
+static void explore(enum kind kind)
 {
 	size_t schedules = support_scaled(1000);
+	struct keys keys = {.seed = 0};
 
-	make_keys();
-	machine_explore(schedules, live, &kinds[kind]);
+	make_keys(&keys, kind);
+	machine_explore(schedules, live, &keys);
 	if (schedules < 100 || getenv("TEST_SCHEDULE"))
 		return;
 	/* schedules say little unless tables were replaced meanwhile */
 	ck_assert_uint_ge(reached.strings, schedules);
 	ck_assert_uint_gt(reached.growths, schedules / 10);
 	ck_assert_uint_gt(reached.emptied, schedules / 20);
-	ck_assert(kind != 1 || reached.rekeys > schedules / 20);
+	ck_assert(kind != ONE_BUCKET || reached.rekeys > schedules / 20);
 }
 
 START_TEST(all_sorts_of_keys_are_a_set_under_every_schedule)
 {
-	explore(0);
+	explore(ALL_SORTS);
 }
 END_TEST
 
 START_TEST(keys_that_crowd_one_bucket_are_a_set_under_every_schedule)
 {
-	explore(1);
+	explore(ONE_BUCKET);
 }
 END_TEST
 
 START_TEST(keys_of_equal_tags_are_a_set_under_every_schedule)
 {
-	explore(2);
+	explore(TWO_TAGS);
 }
 END_TEST
 
 START_TEST(strings_are_found_while_their_table_is_emptied)
 {
-	explore(3);
+	explore(LOOKED_AT);
 }
 END_TEST
 

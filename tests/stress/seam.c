@@ -130,28 +130,22 @@ ssize_t seam_getrandom(void *buf, size_t size, unsigned flags)
 	return (ssize_t)size;
 }
 
-static void look_at(const void *p, size_t size, bool write)
-{
-	if (threads_watched())
-		memory_access(threads_self(), p, size, write);
-}
-
 void *seam_memcpy(void *to, const void *from, size_t size)
 {
-	look_at(from, size, false);
-	look_at(to, size, true);
+	threads_access(from, size, false);
+	threads_access(to, size, true);
 	return memcpy(to, from, size);
 }
 
 void *seam_memset(void *to, int byte, size_t size)
 {
-	look_at(to, size, true);
+	threads_access(to, size, true);
 	return memset(to, byte, size);
 }
 
 int seam_memcmp(const void *a, const void *b, size_t size)
 {
-	look_at(a, size, false);
-	look_at(b, size, false);
+	threads_access(a, size, false);
+	threads_access(b, size, false);
 	return memcmp(a, b, size);
 }

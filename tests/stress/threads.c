@@ -130,6 +130,12 @@ unsigned threads_self(void)
 	return self_number;
 }
 
+void threads_access(const void *p, size_t size, bool write)
+{
+	if (machine.watched)
+		memory_access(self_number, p, size, write);
+}
+
 uint64_t machine_random(uint64_t bound)
 {
 	return support_rng_below(&machine.rng, bound);
@@ -452,7 +458,7 @@ void machine_track(const void *p, size_t size)
 
 void machine_read(const void *p, size_t size)
 {
-	memory_access(self_number, p, size, false);
+	threads_access(p, size, false);
 }
 
 bool machine_committed(const void *p)

@@ -4,7 +4,7 @@
 #define TESTS_STRESS_THREADS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 /* Whether a scenario runs: else accesses are what they would be without the machine. */
 bool threads_watched(void);
@@ -14,6 +14,9 @@ unsigned threads_self(void);
 
 /* A moment at which another thread may get its turn. */
 void threads_point(void);
+
+/* A plain access of the calling thread, looked at in a scenario only. */
+void threads_access(const void *p, size_t size, bool write);
 
 /* Lets others go on until the lock at that address is free: the caller takes it before its next
  * point. */

@@ -86,3 +86,18 @@ void figures_check(const cistern *c)
 	ck_assert_uint_eq(sum.lock_waits, stats.lock_waits);
 	ck_assert_uint_eq(sum.max_probe, stats.max_probe);
 }
+
+void figures_check_alive(cistern *c, const char *prefix)
+{
+	int i;
+
+	for (i = 0; i < 400; i++) {
+		char data[64];
+		size_t len = (size_t)snprintf(data, sizeof(data), "%s %d", prefix, i);
+		const char *str = cistern_intern(c, data, len);
+
+		ck_assert_ptr_nonnull(str);
+		ck_assert_ptr_eq(cistern_find(c, data, len), str);
+	}
+	figures_check(c);
+}
