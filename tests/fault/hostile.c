@@ -17,20 +17,6 @@
 /* A table is re-keyed by the first string that would go beyond so many buckets. */
 enum { LIMIT = 64 };
 
-static cistern *open_interner(uint32_t shards)
-{
-	cistern_config config = CISTERN_CONFIG_INIT;
-	cistern *c;
-
-	config.shards = shards;
-	config.seed = support_seed();
-	config.max_bytes = UINT64_C(1) << 30;
-	config.hugepages = CISTERN_HUGEPAGES_NEVER;
-	c = cistern_create(&config);
-	ck_assert_ptr_nonnull(c);
-	return c;
-}
-
 /* ---------------------------------------------------------------- forging */
 
 /* What the strings of a flood have in common. */
@@ -171,7 +157,7 @@ static struct reach reach_of(const cistern *c, uint32_t shard)
 				continue;
 			probe = probe_start(&table, hash_bytes(secret, str, entry_len(str)));
 			while (probe.bucket != b)
-				unit_must(probe_next(&table, &probe));
+				ck_assert(probe_next(&table, &probe));
 			reach.strings++;
 			reach.buckets += probe.step + 1;
 			if (probe.step + 1 > reach.longest)
@@ -229,7 +215,7 @@ static void must_find_all(const cistern *c, const struct secret *secret, enum ki
  */
 START_TEST(work_for_a_flood_is_that_for_honest_strings_and_a_little)
 {
-	cistern *c = open_interner(16);
+	cistern *c = unit_interner(16, 0);
 	const struct secret secret = c->common.secret;
 	uint64_t n = support_scaled(100000), most = 2 * n + 12 * LIMIT * LIMIT;
 	uint64_t work = 0, filled = 0, tables = 0;
@@ -242,18 +228,18 @@ START_TEST(work_for_a_flood_is_that_for_honest_strings_and_a_little)
 		struct string s = forged(&secret, (enum kind)_i, i);
 
 		work += buckets_ahead(c, shard, &s);
-		unit_must(work <=
+		ck_assert(work <=
 			  most); /* here: without the re-key it would take minutes to get on */
-		unit_must(cistern_intern(c, s.data, s.len));
+		ck_assert(cistern_intern(c, s.data, s.len));
 		unit_table(c, shard, &word);
 		tables += word != before;
 		filled += word != before ? i : 0;
 		before = word;
 	}
-	ck_assert_uint_eq(unit_stats(c).strings, n);
+	ck_assert_uint_eq(figures(c).strings, n);
 	ck_assert_uint_eq(c->shards[shard].strings, n);
-	ck_assert_uint_eq(unit_stats(c).rekeys, _i != SAME_SHARD);
-	ck_assert_uint_le(unit_stats(c).max_probe, LIMIT);
+	ck_assert_uint_eq(figures(c).rekeys, _i != SAME_SHARD);
+	ck_assert_uint_le(figures(c).max_probe, LIMIT);
 	ck_assert_uint_le(tables, 32);
 	ck_assert_uint_le(filled, 3 * n);
 	check_normal(c, shard);
@@ -267,20 +253,20 @@ END_TEST
 START_TEST(rekey_comes_with_the_first_string_beyond_the_limit)
 {
 	for (int kind = SAME_HASH; kind <= SAME_BUCKET; kind++) {
-		cistern *c = open_interner(1);
+		cistern *c = unit_interner(1, 0);
 		const struct secret secret = c->common.secret;
 
 		ck_assert_int_eq(cistern_reserve(c, (size_t)1000 << _i), 0);
 		for (uint64_t i = 0; i <= BUCKET_SLOTS * LIMIT; i++) {
 			struct string s = forged(&secret, (enum kind)kind, i);
 
-			ck_assert_uint_eq(unit_stats(c).rekeys, 0);
+			ck_assert_uint_eq(figures(c).rekeys, 0);
 			ck_assert_uint_eq(buckets_ahead(c, 0, &s), i / BUCKET_SLOTS + 1);
-			unit_must(cistern_intern(c, s.data, s.len));
-			ck_assert_uint_le(unit_stats(c).max_probe, LIMIT);
+			ck_assert(cistern_intern(c, s.data, s.len));
+			ck_assert_uint_le(figures(c).max_probe, LIMIT);
 		}
-		ck_assert_uint_eq(unit_stats(c).rekeys, 1);
-		ck_assert_uint_eq(unit_stats(c).max_probe, LIMIT);
+		ck_assert_uint_eq(figures(c).rekeys, 1);
+		ck_assert_uint_eq(figures(c).max_probe, LIMIT);
 		check_normal(c, 0);
 		must_find_all(c, &secret, (enum kind)kind, BUCKET_SLOTS * LIMIT + 1);
 		cistern_destroy(c);
@@ -317,20 +303,20 @@ static const char *intern_by(cistern *c, int how, const struct string *s)
 START_TEST(every_interning_call_meets_a_flood)
 {
 	for (int kind = SAME_HASH; kind <= SAME_BUCKET; kind++) {
-		cistern *c = open_interner(4);
+		cistern *c = unit_interner(4, 0);
 		const struct secret secret = c->common.secret;
 
 		for (uint64_t i = 0; i < 2000; i++) {
 			struct string s = forged(&secret, (enum kind)kind, i);
 			const char *str = intern_by(c, _i, &s);
 
-			unit_must(str && str == intern_by(c, _i, &s));
-			unit_must(str ==
+			ck_assert(str && str == intern_by(c, _i, &s));
+			ck_assert(str ==
 				  cistern_find_hashed(c, s.data, s.len, hash_of(&secret, &s)));
 		}
-		ck_assert_uint_eq(unit_stats(c).rekeys, 1);
-		ck_assert_uint_eq(unit_stats(c).strings, 2000);
-		ck_assert_uint_le(unit_stats(c).max_probe, LIMIT);
+		ck_assert_uint_eq(figures(c).rekeys, 1);
+		ck_assert_uint_eq(figures(c).strings, 2000);
+		ck_assert_uint_le(figures(c).max_probe, LIMIT);
 		must_find_all(c, &secret, (enum kind)kind, 2000);
 		unit_check_accounts(c);
 		cistern_destroy(c);
@@ -347,7 +333,7 @@ START_TEST(a_batch_may_be_a_flood)
 	static const char *out[N], *again[N];
 
 	for (int kind = SAME_HASH; kind <= SAME_BUCKET; kind++) {
-		cistern *c = open_interner(4);
+		cistern *c = unit_interner(4, 0);
 		const struct secret secret = c->common.secret;
 
 		for (uint64_t i = 0; i < N; i++) {
@@ -357,12 +343,12 @@ START_TEST(a_batch_may_be_a_flood)
 			in[i] = (cistern_span){strings[i].data, strings[i].len};
 		}
 		ck_assert_uint_eq(cistern_intern_batch(c, in, out, N), N);
-		ck_assert_uint_eq(unit_stats(c).rekeys, 1);
-		ck_assert_uint_eq(unit_stats(c).strings, N);
+		ck_assert_uint_eq(figures(c).rekeys, 1);
+		ck_assert_uint_eq(figures(c).strings, N);
 		ck_assert_uint_eq(cistern_find_batch(c, in, again, N), N);
 		ck_assert_mem_eq(out, again, sizeof(out));
 		for (size_t i = 0; i < N; i++)
-			unit_must(memcmp(out[i], strings[i].data, strings[i].len) == 0);
+			ck_assert(memcmp(out[i], strings[i].data, strings[i].len) == 0);
 		cistern_destroy(c);
 	}
 }
@@ -371,7 +357,7 @@ END_TEST
 /* PEERS 9. What picks the shard picks neither bucket nor tag. */
 START_TEST(strings_of_one_shard_are_spread_over_its_buckets)
 {
-	cistern *c = open_interner(UINT32_C(1) << 2 * _i);
+	cistern *c = unit_interner(UINT32_C(1) << 2 * _i, 0);
 	const struct secret secret = c->common.secret;
 	uint64_t n = support_scaled(50000);
 	struct string first = forged(&secret, SAME_SHARD, 0);
@@ -379,10 +365,10 @@ START_TEST(strings_of_one_shard_are_spread_over_its_buckets)
 	for (uint64_t i = 0; i < n; i++) {
 		struct string s = forged(&secret, SAME_SHARD, i);
 
-		unit_must(cistern_intern(c, s.data, s.len));
+		ck_assert(cistern_intern(c, s.data, s.len));
 	}
 	ck_assert_uint_eq(c->shards[shard_of(c, &first)].strings, n);
-	ck_assert_uint_eq(unit_stats(c).rekeys, 0);
+	ck_assert_uint_eq(figures(c).rekeys, 0);
 	check_normal(c, shard_of(c, &first));
 	cistern_destroy(c);
 }
@@ -400,7 +386,7 @@ START_TEST(strings_with_extreme_hashes_are_strings_like_others)
 					  UINT64_C(0x000000FF00000000),
 					  UINT64_C(0xFFFFFFFF00000000),
 					  UINT64_C(0x00000000FFFFFFFF)};
-	cistern *c = open_interner(256);
+	cistern *c = unit_interner(256, 0);
 	const char *strings[8];
 
 	for (int i = 0; i < 8; i++) {
@@ -419,7 +405,7 @@ START_TEST(strings_with_extreme_hashes_are_strings_like_others)
 		ck_assert_ptr_eq(cistern_find(c, s, sizeof(s)), strings[i]);
 		ck_assert(cistern_owns(c, strings[i]));
 	}
-	ck_assert_uint_eq(unit_stats(c).strings, 7);
+	ck_assert_uint_eq(figures(c).strings, 7);
 	cistern_destroy(c);
 }
 END_TEST
@@ -454,9 +440,9 @@ static void flood_each_secret(support_worker *worker)
 
 	while (n < race->most && !worker->failed) {
 		struct secret secret = leaked(race->c);
-		uint64_t rekeys = unit_stats(race->c).rekeys, growths;
+		uint64_t rekeys = figures(race->c).rekeys, growths;
 
-		for (uint64_t i = 0; unit_stats(race->c).rekeys == rekeys; i++, n++) {
+		for (uint64_t i = 0; figures(race->c).rekeys == rekeys; i++, n++) {
 			struct string s =
 			    forged(&secret, i % 2 ? SAME_BUCKET_AND_TAG : SAME_BUCKET, i);
 			const char *str = cistern_intern(race->c, s.data, s.len);
@@ -466,8 +452,8 @@ static void flood_each_secret(support_worker *worker)
 						str == cistern_find(race->c, s.data, s.len)))
 				break;
 		}
-		growths = unit_stats(race->c).growths;
-		for (; unit_stats(race->c).growths == growths && !worker->failed; n++)
+		growths = figures(race->c).growths;
+		for (; figures(race->c).growths == growths && !worker->failed; n++)
 			support_expect(worker,
 				       cistern_intern(race->c, (const char *)&n, sizeof(n)));
 	}
@@ -517,7 +503,7 @@ static void flood_or_look(support_worker *worker)
 
 static void race_once(struct race *race)
 {
-	race->c = open_interner(1);
+	race->c = unit_interner(1, 0);
 	race->most = support_scaled(100) >= 100 ? 100000 : 20000;
 	race->over = false;
 	for (uint64_t i = 0; i < SENTINELS; i++) {
@@ -528,11 +514,11 @@ static void race_once(struct race *race)
 		*s = forged(&race->c->common.secret, i % 2 ? SAME_BUCKET : SAME_SHARD, i);
 		race->hashes[i] = hash_of(&race->c->common.secret, s);
 		race->strings[i] = cistern_intern(race->c, s->data, s->len);
-		unit_must(race->strings[i]);
+		ck_assert(race->strings[i]);
 	}
 	support_run(3, flood_or_look, race);
-	ck_assert_uint_ge(unit_stats(race->c).rekeys, support_scaled(100) >= 100 ? 7 : 4);
-	ck_assert_uint_le(unit_stats(race->c).rekeys, unit_stats(race->c).growths + 1);
+	ck_assert_uint_ge(figures(race->c).rekeys, support_scaled(100) >= 100 ? 7 : 4);
+	ck_assert_uint_le(figures(race->c).rekeys, figures(race->c).growths + 1);
 	for (uint64_t i = 0; i < SENTINELS; i++)
 		ck_assert_ptr_eq(
 		    cistern_find(race->c, race->sentinels[i].data, race->sentinels[i].len),
@@ -564,22 +550,22 @@ START_TEST(honest_strings_at_full_load_are_no_flood)
 
 	for (unsigned log2 = 8; log2 <= most; log2++) {
 		uint64_t n = table_load_limit(UINT64_C(1) << log2), i;
-		cistern *c = open_interner(1);
+		cistern *c = unit_interner(1, 0);
 		struct reach reach;
 
 		ck_assert_int_eq(cistern_reserve(c, (size_t)n - 1), 0);
 		for (i = 0; i < n; i++) {
 			char text[24];
 
-			unit_must(cistern_intern(
+			ck_assert(cistern_intern(
 			    c, text, (size_t)sprintf(text, "%llu", (unsigned long long)i)));
 		}
 		ck_assert_uint_eq(c->shards[0].slots, table_slots(UINT64_C(1) << log2));
 		ck_assert_uint_eq(c->shards[0].limit, n);
-		ck_assert_uint_eq(unit_stats(c).rekeys, 0);
+		ck_assert_uint_eq(figures(c).rekeys, 0);
 		reach = reach_of(c, 0);
 		ck_assert_uint_eq(reach.strings, n);
-		ck_assert_uint_eq(reach.longest, unit_stats(c).max_probe);
+		ck_assert_uint_eq(reach.longest, figures(c).max_probe);
 		check_normal(c, 0);
 		cistern_destroy(c);
 	}
