@@ -8,6 +8,7 @@
  */
 #include "../unit/unit.h"
 #include "cases.h"
+#include "ways.h"
 #include "words.h"
 
 #include <stdlib.h>
@@ -101,25 +102,6 @@ static size_t make_string(char data[256], uint64_t i)
 	return len;
 }
 
-static const char *intern_by(cistern *c, uint64_t how, const char *data, size_t len)
-{
-	cistern_span whole = {data, len},
-		     parts[3] = {{data, 1}, {data + 1, 6}, {data + 7, len - 7}};
-	const char *out = NULL;
-
-	switch (how % 4) {
-	case 0:
-		return cistern_intern(c, data, len);
-	case 1:
-		return cistern_internv(c, parts, 3);
-	case 2:
-		return cistern_intern_hashed(c, data, len, cistern_hash(c, data, len));
-	default:
-		cistern_intern_batch(c, &whole, &out, 1);
-		return out;
-	}
-}
-
 static int count_visit(const char *str, size_t len, void *arg)
 {
 	uint64_t number, *sum = arg;
@@ -181,8 +163,9 @@ START_TEST(strings_are_told_apart_whatever_of_the_hash_is_equal)
 			size_t len = make_string(data, i);
 
 			ck_assert(!cistern_find(c, data, len));
-			strings[i] = intern_by(c, i, data, len);
-			ck_assert(strings[i] && strings[i] == intern_by(c, i + 1, data, len));
+			strings[i] = way_intern(c, i % WAYS, data, len);
+			ck_assert(strings[i] &&
+				  strings[i] == way_intern(c, (i + 1) % WAYS, data, len));
 			cistern_set_value(c, strings[i], i);
 		}
 		s = figures(c);
@@ -220,7 +203,7 @@ static void intern_all(support_worker *worker)
 		size_t len = make_string(data, number);
 
 		race->strings[worker->index][number] =
-		    intern_by(race->c, i + worker->index, data, len);
+		    way_intern(race->c, (i + worker->index) % WAYS, data, len);
 		if (!support_expect(worker, cistern_find(race->c, data, len) ==
 						race->strings[worker->index][number]))
 			return;

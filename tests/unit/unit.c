@@ -146,6 +146,14 @@ struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word)
 	return shard_table(&c->common, *word);
 }
 
+const struct secret *unit_secret(const cistern *c, uint32_t shard)
+{
+	uintptr_t word;
+	struct table table = unit_table(c, shard, &word);
+
+	return word & DIRECTORY_OWN_SECRET ? shard_own_secret(&table) : &c->common.secret;
+}
+
 void unit_check_accounts(const cistern *c)
 {
 	uint64_t committed = figures(c).committed_bytes;

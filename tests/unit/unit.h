@@ -60,6 +60,9 @@ cistern *unit_interner(uint32_t shards, uint64_t memory_limit);
 /* The table of a shard as of now. */
 struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word);
 
+/* The secret that it is keyed with: the interner's, or its own after a re-key. Good until the next re-key. */
+const struct secret *unit_secret(const cistern *c, uint32_t shard);
+
 /* As figures_check, and that the budget is what the figures say. */
 void unit_check_accounts(const cistern *c);
 
