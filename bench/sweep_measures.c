@@ -14,4 +14,5 @@ const struct measure measures[MEASURES] = {
 #define SPLIT                                  MEASURE_SPLIT
 #define ENTRY(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
     SWEEP_MEASURES(ENTRY)
+#undef ENTRY
 };
