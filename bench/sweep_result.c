@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* sweep_result.c - what each process measured. See sweep_result.h, where the measures are. */
+/*
+ * sweep_result.c - what each process measured. See sweep_result.h, where the measures are; what is
+ * said of each is in sweep_measures.c.
+ */
 #include "sweep_result.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct measure measures[MEASURES] = {
-#define WIDE                                   MEASURE_WIDE
-#define SPREAD                                 MEASURE_SPREAD
-#define MAP                                    MEASURE_MAP
-#define COST                                   MEASURE_COST
-#define SPEED                                  MEASURE_SPEED
-#define SPLIT                                  MEASURE_SPLIT
-#define ENTRY(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
-    SWEEP_MEASURES(ENTRY)
-#undef ENTRY
-#undef WIDE
-#undef SPREAD
-#undef MAP
-#undef COST
-#undef SPEED
-#undef SPLIT
-};
 
 /* ---- values of one process */
 

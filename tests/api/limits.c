@@ -8,7 +8,6 @@
 #include "figures.h"
 #include "meminfo.h"
 #include "support.h"
-#include "tools.h"
 #include "variants.h"
 #include "words.h"
 

@@ -10,7 +10,6 @@
 #include "figures.h"
 #include "support.h"
 #include "variants.h"
-#include "words.h"
 
 #include <cistern.h>
 

@@ -9,7 +9,6 @@
 #include "cases.h"
 #include "child.h"
 #include "support.h"
-#include "words.h"
 
 #include <cistern.h>
 

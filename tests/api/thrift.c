@@ -13,7 +13,6 @@
 #include "support.h"
 #include "tools.h"
 #include "variants.h"
-#include "words.h"
 
 #include <cistern.h>
 

@@ -7,10 +7,8 @@
  */
 #include "script.h"
 
-#include "faults.h"
-#include "figures.h"
+#include "../unit/unit.h"
 #include "maps.h"
-#include "support.h"
 #include "tools.h"
 
 #include <errno.h>
@@ -124,9 +122,8 @@ void script_check_accounts(const cistern *c)
 	unsigned kinds = faults_pause();
 	cistern_stats stats = figures(c);
 
-	figures_check(c);
+	unit_check_accounts(c);
 	check_counts(c, &stats);
-	ck_assert_uint_eq(stats.committed_bytes, atomic_load(&((cistern *)c)->budget.committed));
 	if (maps_read(&maps))
 		ck_assert_uint_eq(check_range(&maps, &c->common.strings) +
 				      check_range(&maps, &c->common.tables),

@@ -14,7 +14,6 @@
 #include "script.h"
 
 #include "cases.h"
-#include "child.h"
 #include "faults.h"
 #include "support.h"
 

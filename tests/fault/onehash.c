@@ -8,6 +8,7 @@
  */
 #include "../unit/unit.h"
 #include "cases.h"
+#include "ways.h"
 #include "words.h"
 
 #include <stdlib.h>
@@ -101,30 +102,11 @@ static size_t make_string(char data[256], uint64_t i)
 	return len;
 }
 
-static const char *intern_by(cistern *c, uint64_t how, const char *data, size_t len)
-{
-	cistern_span whole = {data, len},
-		     parts[3] = {{data, 1}, {data + 1, 6}, {data + 7, len - 7}};
-	const char *out = NULL;
-
-	switch (how % 4) {
-	case 0:
-		return cistern_intern(c, data, len);
-	case 1:
-		return cistern_internv(c, parts, 3);
-	case 2:
-		return cistern_intern_hashed(c, data, len, cistern_hash(c, data, len));
-	default:
-		cistern_intern_batch(c, &whole, &out, 1);
-		return out;
-	}
-}
-
 static int count_visit(const char *str, size_t len, void *arg)
 {
 	uint64_t number, *sum = arg;
 
-	unit_must(cistern_len(str) == len);
+	ck_assert(cistern_len(str) == len);
 	memcpy(&number, str, sizeof(number));
 	*sum += number + 1;
 	return 0;
@@ -142,21 +124,21 @@ static void check_all(const cistern *c, const char *const *strings, uint64_t n)
 		cistern_id id = cistern_id_of(c, strings[i]);
 
 		in[i % 128] = (cistern_span){data[i % 128], len};
-		unit_must(memcmp(strings[i], data[i % 128], len) == 0 &&
+		ck_assert(memcmp(strings[i], data[i % 128], len) == 0 &&
 			  cistern_len(strings[i]) == len);
-		unit_must(cistern_find(c, data[i % 128], len) == strings[i]);
-		unit_must(cistern_value(c, strings[i]) == i);
-		unit_must(cistern_id_valid(c, id) && !cistern_id_valid(c, id + 1));
-		unit_must(cistern_owns(c, strings[i]) && !cistern_owns(c, strings[i] + 1));
+		ck_assert(cistern_find(c, data[i % 128], len) == strings[i]);
+		ck_assert(cistern_value(c, strings[i]) == i);
+		ck_assert(cistern_id_valid(c, id) && !cistern_id_valid(c, id + 1));
+		ck_assert(cistern_owns(c, strings[i]) && !cistern_owns(c, strings[i] + 1));
 		if (i % 128 == 127) {
-			unit_must(cistern_find_batch(c, in, out, 128) == 128);
-			unit_must(memcmp(out, strings + i - 127, sizeof(out)) == 0);
+			ck_assert(cistern_find_batch(c, in, out, 128) == 128);
+			ck_assert(memcmp(out, strings + i - 127, sizeof(out)) == 0);
 		}
 	}
 	for (uint64_t i = n; i < n + 100; i++) { /* and these are not there */
 		size_t len = make_string(data[0], i);
 
-		unit_must(!cistern_find(c, data[0], len));
+		ck_assert(!cistern_find(c, data[0], len));
 	}
 	ck_assert_int_eq(cistern_foreach(c, count_visit, &sum), 0);
 	ck_assert_uint_eq(sum, n * (n + 1) / 2);
@@ -180,12 +162,13 @@ START_TEST(strings_are_told_apart_whatever_of_the_hash_is_equal)
 			char data[256];
 			size_t len = make_string(data, i);
 
-			unit_must(!cistern_find(c, data, len));
-			strings[i] = intern_by(c, i, data, len);
-			unit_must(strings[i] && strings[i] == intern_by(c, i + 1, data, len));
+			ck_assert(!cistern_find(c, data, len));
+			strings[i] = way_intern(c, i % WAYS, data, len, NULL);
+			ck_assert(strings[i] &&
+				  strings[i] == way_intern(c, (i + 1) % WAYS, data, len, NULL));
 			cistern_set_value(c, strings[i], i);
 		}
-		s = unit_stats(c);
+		s = figures(c);
 		ck_assert_uint_eq(s.strings, n);
 		/* a hash or two for each of the three calls, one for the new secret; each table is
 		 * filled once */
@@ -220,7 +203,7 @@ static void intern_all(support_worker *worker)
 		size_t len = make_string(data, number);
 
 		race->strings[worker->index][number] =
-		    intern_by(race->c, i + worker->index, data, len);
+		    way_intern(race->c, (i + worker->index) % WAYS, data, len, NULL);
 		if (!support_expect(worker, cistern_find(race->c, data, len) ==
 						race->strings[worker->index][number]))
 			return;
@@ -237,7 +220,7 @@ START_TEST(threads_get_one_pointer_a_string_under_a_constant_hash)
 	for (int i = 0; i < 3; i++)
 		ck_assert_ptr_nonnull(race.strings[i] = calloc(race.n, sizeof(char *)));
 	support_run(3, intern_all, &race);
-	ck_assert_uint_eq(unit_stats(race.c).strings, race.n);
+	ck_assert_uint_eq(figures(race.c).strings, race.n);
 	for (uint64_t i = 0; i < race.n; i++)
 		ck_assert(race.strings[0][i] == race.strings[1][i] &&
 			  race.strings[1][i] == race.strings[2][i]);
@@ -303,7 +286,7 @@ START_TEST(a_call_hashes_each_of_its_strings_once)
 		}
 		ck_assert_uint_eq(newly_hashed(), 0);
 	}
-	ck_assert_uint_eq(unit_stats(c).growths, 0);
+	ck_assert_uint_eq(figures(c).growths, 0);
 	cistern_destroy(c);
 }
 END_TEST

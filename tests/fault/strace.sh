@@ -44,6 +44,12 @@ count() {
 	last=${calls##*[!0-9]}
 }
 
+# called NAME OPTION...: as count; says so where there is no such call, for then the injections below would do nothing.
+called() {
+	count "$@"
+	test "$last" -ge "$first" || echo "$1 is never called"
+}
+
 # inject NAME=error=ERRNO:when=N... -- OPTION...: one run with all these injected.
 inject() {
 	names=
@@ -64,8 +70,7 @@ inject() {
 each() {
 	call=$1 error=$2
 	shift 2
-	count "$call" "$@"
-	test "$last" -ge "$first" || echo "$call is never called"
+	called "$call" "$@"
 	n=$first most=0
 	while test "$n" -le "$last"; do
 		inject "$call=error=$error:when=$n" -- "$@"
@@ -92,7 +97,7 @@ hints() {
 }
 
 device_serves() {
-	count getrandom
+	called getrandom
 	for error in ENOSYS EPERM EAGAIN EIO; do
 		inject "getrandom=error=$error:when=$first+" --
 		test "$refused" -eq 0 || echo "$error: $refused refused"
@@ -100,7 +105,7 @@ device_serves() {
 }
 
 no_source() {
-	count getrandom
+	called getrandom
 	random=$first
 	count openat
 	inject "getrandom=error=ENOSYS:when=$random+" "openat=error=EMFILE:when=$first+" --

@@ -7,11 +7,9 @@
  */
 #include "script.h"
 
+#include "../unit/unit.h"
 #include "cases.h"
-#include "faults.h"
-#include "figures.h"
 #include "forge.h"
-#include "support.h"
 #include "ways.h"
 
 #include <errno.h>
@@ -36,16 +34,8 @@ static cistern *make_one(uint64_t memory_limit)
 /* From now on tables get no memory; strings do. */
 static void tables_cannot_grow(cistern *c)
 {
-	struct range *tables = &c->common.tables;
-	const struct fault_plan plan = {.kinds = FAULT_BIT(COMMIT),
-					.times = FAULTS_FOR_GOOD,
-					.from = (uintptr_t)tables->base,
-					.to = (uintptr_t)tables->base + tables->capacity};
-	size_t committed = atomic_load(&tables->committed);
-
-	tables->skipped_bytes += committed - tables->used; /* nor from what is committed already */
-	tables->used = committed;
-	faults_plan(&plan);
+	unit_use_up(&c->common.tables); /* nor from what is committed already */
+	unit_commits_fail(&c->common.tables);
 }
 
 static uint64_t buckets(const cistern *c)
@@ -55,57 +45,57 @@ static uint64_t buckets(const cistern *c)
 
 /* ---------------------------------------------------------------- the hard limit */
 
-enum { BY_ONE, BY_HASH, BY_PIECES, BY_BATCH, LARGE, WAYS };
+/* One string at a time, but WAY_BATCH; and one way more, with large ones. */
+enum { LARGE = WAYS, KINDS };
 
-static size_t length_of(int way)
+static size_t length_of(int kind)
 {
-	return way == LARGE ? 4200 : 12;
+	return kind == LARGE ? 4200 : 12;
 }
 
-/* Interns number n and some that follow, one way or another. Returns how many. */
-static size_t insert(cistern *c, int way, uint64_t n)
+static size_t insert_batch(cistern *c, uint64_t n)
 {
-	static char data[50][4200];
-	cistern_span in[50], parts[2];
-	const char *out[50];
-	size_t len = length_of(way);
+	enum { N = 50 };
+	static char data[N][12];
+	cistern_span in[N];
+	const char *out[N];
 
-	for (size_t i = 0; i < COUNT(in); i++) {
+	for (size_t i = 0; i < N; i++) {
 		uint64_t number = n + i;
 
 		memcpy(data[i], &number, sizeof number);
-		in[i] = (cistern_span){data[i], len};
+		in[i] = (cistern_span){data[i], length_of(WAY_BATCH)};
 	}
-	switch (way) {
-	case BY_HASH:
-		return cistern_intern_hashed(c, data[0], len, cistern_hash(c, data[0], len)) !=
-		       NULL;
-	case BY_PIECES:
-		parts[0] = (cistern_span){data[0], 4};
-		parts[1] = (cistern_span){data[0] + 4, len - 4};
-		return cistern_internv(c, parts, 2) != NULL;
-	case BY_BATCH:
-		return cistern_intern_batch(c, in, out, COUNT(in));
-	default:
-		return cistern_intern(c, data[0], len) != NULL;
-	}
+	return cistern_intern_batch(c, in, out, N);
 }
 
-static const char *find(const cistern *c, int way, uint64_t n)
+/* Interns number n and maybe some that follow. Returns how many. */
+static size_t insert(cistern *c, int kind, uint64_t n)
+{
+	static char data[4200];
+
+	if (kind == WAY_BATCH)
+		return insert_batch(c, n);
+	memcpy(data, &n, sizeof n);
+	return way_intern(c, kind == LARGE ? WAY_PLAIN : (enum way)kind, data, length_of(kind), NULL) !=
+	       NULL;
+}
+
+static const char *find(const cistern *c, int kind, uint64_t n)
 {
 	static char data[4200];
 
 	memcpy(data, &n, sizeof n);
-	return cistern_find(c, data, length_of(way));
+	return cistern_find(c, data, length_of(kind));
 }
 
-static void check_numbers(const cistern *c, int way, uint64_t n)
+static void check_numbers(const cistern *c, int kind, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		if (!find(c, way, i))
+		if (!find(c, kind, i))
 			ck_abort_msg("number %u of %u is lost", (unsigned)i, (unsigned)n);
 	for (uint64_t i = n; i < n + 2000; i++)
-		ck_assert_ptr_null(find(c, way, i));
+		ck_assert_ptr_null(find(c, kind, i));
 	ck_assert_uint_eq(figures(c).strings, n);
 	script_check_accounts(c);
 }
@@ -128,13 +118,13 @@ START_TEST(without_growth_tables_are_filled_to_the_hard_limit)
 		ck_assert_uint_eq(n, hard);
 		for (int k = 0; k < 20; k++) {
 			errno = 0;
-			ck_assert_uint_eq(insert(c, k % WAYS, n + 100), 0);
+			ck_assert_uint_eq(insert(c, k % KINDS, n + 100), 0);
 			ck_assert_int_eq(errno, ENOMEM);
 		}
 		ck_assert_uint_le(figures(c).max_probe, sizes[i]);
 		check_numbers(c, _i, n);
 		for (uint64_t k = 0; k < n; k++) /* hits need no room */
-			ck_assert_uint_ge(insert(c, _i == BY_BATCH ? BY_ONE : _i, k), 1);
+			ck_assert_uint_ge(insert(c, _i == WAY_BATCH ? WAY_PLAIN : _i, k), 1);
 
 		faults_plan(NULL);
 		while (n < 4 * hard)
@@ -343,7 +333,7 @@ START_TEST(a_limit_reached_anywhere_in_growth_is_kept)
 		}
 		check_numbers(c, _i, n);
 		for (uint64_t k = 0; k < n; k++)
-			ck_assert_uint_ge(insert(c, _i == BY_BATCH ? BY_ONE : _i, k), 1);
+			ck_assert_uint_ge(insert(c, _i == WAY_BATCH ? WAY_PLAIN : _i, k), 1);
 		ck_assert_uint_ge(n, last / 2); /* what fits hangs on where growth is cut off */
 		last = n;
 		cistern_destroy(c);
@@ -355,11 +345,11 @@ static Suite *make(void)
 {
 	Suite *s = suite_create("tables");
 
-	cases_add_loop(s, without_growth_tables_are_filled_to_the_hard_limit, WAYS);
+	cases_add_loop(s, without_growth_tables_are_filled_to_the_hard_limit, KINDS);
 	support_add(s, every_probe_ends_in_a_full_table_of_one_hash);
 	support_add(s, threads_stop_at_the_hard_limit_together);
-	cases_add_loop(s, a_copy_that_cannot_be_placed_is_nowhere, WAY_COUNT);
-	cases_add_loop(s, a_limit_reached_anywhere_in_growth_is_kept, WAYS);
+	cases_add_loop(s, a_copy_that_cannot_be_placed_is_nowhere, WAYS);
+	cases_add_loop(s, a_limit_reached_anywhere_in_growth_is_kept, KINDS);
 	return s;
 }
 

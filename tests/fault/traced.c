@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * traced.c - a program that uses the public interface, takes no for an answer and goes on:
- *strace.sh runs it while the system refuses one thing or another. Ends with 0 if all that was
- *interned is found, all that was refused is not, the accounts add up and nothing stays behind;
- *however much was refused.
+ * strace.sh runs it while the system refuses one thing or another. Ends with 0 if all that was
+ * interned is found, all that was refused is not, the accounts add up and nothing stays behind;
+ * however much was refused.
  *
  *	traced [KNOB=VALUE]...
  *

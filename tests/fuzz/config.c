@@ -206,12 +206,11 @@ static void read_environment(cistern_config *config, char *const values[NRULES])
 		uint64_t want;
 
 		variable_of(name, i);
-		if (values[i])
-			FUZZ_CHECK(setenv(name, values[i], 1) == 0);
-		else
+		if (!values[i]) {
 			unsetenv(name);
-		if (!values[i])
 			continue;
+		}
+		FUZZ_CHECK(setenv(name, values[i], 1) == 0);
 		/* field by field, in the order of the manual */
 		if (judge(&expected, i, values[i], &want) != 0)
 			refused++;
@@ -272,7 +271,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cistern_config config = CISTERN_CONFIG_INIT;
 	char *values[NRULES] = {NULL};
 	char *text = need(malloc(size + 1)), *line, *next;
-	size_t n = 0, i;
+	size_t n = 0;
 
 	if (size)
 		memcpy(text, data, size);
@@ -291,7 +290,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (n % 2 && rule_named(line) != NOBODY)
 			values[rule_named(line)] = value;
 	}
-	for (i = 0; i < n % 2; i++) /* now and then on top of what was set */
+	if (n % 2) /* otherwise on top of what was set */
 		cistern_config_init(&config);
 	read_environment(&config, values);
 	try_config(&config);

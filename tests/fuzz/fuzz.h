@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz.h - what a fuzz target is: one function over bytes, which ends the process where something
- * is wrong. The name of the function is libFuzzer's, so that each target is built three ways:
+ * is wrong. The name of the function is libFuzzer's, so that each target is built in two
+ * ways, the second by either fuzzer:
  *
  *   tests/fuzz/NAME           with replay.c: seeds and seeded mutations of them, in "make check"
- *   tests/fuzz/NAME_fuzzer    with -fsanitize=fuzzer: libFuzzer by clang, AFL++ in persistent mode
- * by afl-clang-fast, whose driver calls the same function; see "make fuzz"
+ *   tests/fuzz/NAME_fuzzer    with -fsanitize=fuzzer: libFuzzer by clang, AFL++ in persistent
+ *                             mode by afl-clang-fast, whose driver calls the same function; see
+ *                             "make fuzz"
  *
  * A target keeps nothing from one call to the next, and the same bytes take the same way every
  * time. To add one: NAME.c with the function and fuzz_target, NAME.seeds with its first inputs, and

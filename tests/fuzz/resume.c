@@ -8,25 +8,11 @@
  */
 #include "readers.h"
 
-#include "../../bench/engine_loop.h"
 #include "../../bench/resume.h"
 
 #include <math.h>
 
 const char fuzz_target[] = "resume";
-
-/* The names of the columns, as in bench/sweep_result.c. */
-const struct measure measures[MEASURES] = {
-#define WIDE                                 MEASURE_WIDE
-#define SPREAD                               MEASURE_SPREAD
-#define MAP                                  MEASURE_MAP
-#define COST                                 MEASURE_COST
-#define SPEED                                MEASURE_SPEED
-#define SPLIT                                MEASURE_SPLIT
-#define ROW(name, type, flags, value, about) {#name, REPORT_##type, flags, about},
-    SWEEP_MEASURES(ROW)
-#undef ROW
-};
 
 struct reading {
 	const char *path;

@@ -251,7 +251,7 @@ static void look(struct world *world, support_worker *worker)
 static void work(support_worker *worker)
 {
 	/* the last one alone says who added a string */
-	static const enum way ways[] = {WAY_HASHED, WAY_BATCH, WAY_HALVES,
+	static const enum way ways[] = {WAY_HASHED, WAY_BATCH, WAY_PIECES,
 					WAY_PLAIN,  WAY_NEW,   WAY_NEW};
 	struct world *world = worker->arg;
 	unsigned thread = worker->index + 1;

@@ -31,7 +31,7 @@ static size_t key(char *data, size_t k)
 static void intern_all(support_worker *worker)
 {
 	/* each thread takes another way to the same strings */
-	static const enum way ways[THREADS] = {WAY_HASHED, WAY_HALVES, WAY_BATCH, WAY_NEW};
+	static const enum way ways[THREADS] = {WAY_HASHED, WAY_PIECES, WAY_BATCH, WAY_NEW};
 	struct shared *shared = worker->arg;
 	size_t n = shared->keys, step, at, i;
 

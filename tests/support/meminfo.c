@@ -6,21 +6,36 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-uint64_t meminfo_available(void)
+/* The number behind "name:" in a file of /proc that gives it in kilobytes; in bytes, 0 where there
+ * is none. */
+static uint64_t kilobytes(const char *path, const char *name)
 {
-	FILE *f = fopen("/proc/meminfo", "r");
+	FILE *f = fopen(path, "r");
 	char line[256];
+	size_t len = strlen(name);
 	uint64_t kib = 0;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1)
+		if (strncmp(line, name, len) == 0 &&
+		    sscanf(line + len, ": %" SCNu64 " kB", &kib) == 1)
 			break;
 	if (f)
 		fclose(f);
 	return kib * 1024;
+}
+
+uint64_t meminfo_available(void)
+{
+	return kilobytes("/proc/meminfo", "MemAvailable");
+}
+
+uint64_t meminfo_data(void)
+{
+	return kilobytes("/proc/self/status", "VmData");
 }
 
 /* The field of /proc/self/statm with that number: 0 size, 1 resident. */

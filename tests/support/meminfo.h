@@ -14,12 +14,16 @@ uint64_t meminfo_available(void);
 uint64_t meminfo_mapped(void);
 uint64_t meminfo_resident(void);
 
-/* How much address space this process may take in all, in bytes; UINT64_MAX when there is no limit. */
+/* Bytes of private writable memory of this process, the stack aside: what RLIMIT_DATA counts. */
+uint64_t meminfo_data(void);
+
+/* How much address space this process may take in all, in bytes; UINT64_MAX when there is no limit.
+ */
 uint64_t meminfo_space(void);
 
 /*
- * Whether a limit on it can be set here and means the test: emulators keep it from what they emulate, and sanitizers
- * and valgrind take terabytes themselves.
+ * Whether a limit on it can be set here and means the test: emulators keep it from what they
+ * emulate, and sanitizers and valgrind take terabytes themselves.
  */
 bool meminfo_space_can_be_limited(void);
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* WAY_HALVES is no call that finds, and WAY_NEW none: there they are cistern_find. */
-enum way { WAY_HASHED, WAY_BATCH, WAY_HALVES, WAY_PLAIN, WAY_NEW, WAY_COUNT };
+/* Pieces and builders are no calls that find, and WAY_NEW is none: there they are cistern_find. */
+enum way { WAY_HASHED, WAY_BATCH, WAY_PIECES, WAY_PLAIN, WAY_NEW, WAY_BUILDER, WAYS };
 
 /* The string, or NULL with errno. *is_new is written by WAY_NEW alone, and may be NULL. */
 const char *way_intern(cistern *c, enum way way, const char *s, size_t len, bool *is_new);

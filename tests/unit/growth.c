@@ -15,21 +15,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static cistern *open_interner(uint32_t shards, uint64_t memory_limit)
-{
-	cistern_config config = CISTERN_CONFIG_INIT;
-	cistern *c;
-
-	config.shards = shards;
-	config.seed = support_seed();
-	config.max_bytes = UINT64_C(1) << 30;
-	config.memory_limit = memory_limit;
-	config.hugepages = CISTERN_HUGEPAGES_NEVER;
-	c = cistern_create(&config);
-	ck_assert_ptr_nonnull(c);
-	return c;
-}
-
 static const char *intern_number(cistern *c, uint64_t number)
 {
 	return cistern_intern(c, (const char *)&number, sizeof number);
@@ -56,26 +41,26 @@ static void check_numbers(const cistern *c, uint64_t n)
 START_TEST(tables_grow_fourfold_below_4_kib_and_double_from_there)
 {
 	static const uint64_t buckets[] = {1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096};
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	uint64_t n = 0;
 
-	ck_assert_uint_eq(unit_stats(c).slots, 0);
-	ck_assert_uint_eq(unit_stats(c).table_bytes, 0);
+	ck_assert_uint_eq(figures(c).slots, 0);
+	ck_assert_uint_eq(figures(c).table_bytes, 0);
 	for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++) {
 		uintptr_t word;
 
 		/* not one string too early, not one too late */
 		for (uint64_t limit = i ? table_load_limit(buckets[i - 1]) : 0; n < limit; n++) {
-			unit_must(intern_number(c, n));
-			unit_must(c->shards[0].slots == table_slots(buckets[i - 1]));
+			ck_assert(intern_number(c, n));
+			ck_assert(c->shards[0].slots == table_slots(buckets[i - 1]));
 		}
-		unit_must(intern_number(c, n));
+		ck_assert(intern_number(c, n));
 		n++;
 		ck_assert_uint_eq(c->shards[0].slots, table_slots(buckets[i]));
 		ck_assert_uint_eq(unit_table(c, 0, &word).mask + 1, buckets[i]);
-		ck_assert_uint_eq(unit_stats(c).table_bytes, buckets[i] * BUCKET_BYTES);
-		ck_assert_uint_eq(unit_stats(c).growths, i); /* the first table replaces none */
-		ck_assert_uint_eq(unit_stats(c).strings, n);
+		ck_assert_uint_eq(figures(c).table_bytes, buckets[i] * BUCKET_BYTES);
+		ck_assert_uint_eq(figures(c).growths, i); /* the first table replaces none */
+		ck_assert_uint_eq(figures(c).strings, n);
 	}
 	check_numbers(c, n);
 	cistern_destroy(c);
@@ -85,7 +70,7 @@ END_TEST
 START_TEST(a_directory_word_never_recurs)
 {
 	enum { MOST = 64 };
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	uintptr_t words[MOST], word;
 	size_t count = 0;
 
@@ -97,7 +82,7 @@ START_TEST(a_directory_word_never_recurs)
 			ck_assert_uint_lt(count, MOST);
 			words[count++] = word;
 		}
-		unit_must(intern_number(c, n));
+		ck_assert(intern_number(c, n));
 	}
 	ck_assert_uint_ge(count, 12);
 	for (size_t i = 1; i + 1 < count; i++) { /* nor do two tables overlap */
@@ -115,7 +100,7 @@ END_TEST
 
 START_TEST(empty_shards_share_one_bucket_of_zeros)
 {
-	cistern *c = open_interner(256, 0);
+	cistern *c = unit_interner(256, 0);
 	uintptr_t first, word;
 
 	unit_table(c, 0, &first);
@@ -126,7 +111,7 @@ START_TEST(empty_shards_share_one_bucket_of_zeros)
 		ck_assert_uint_eq(table.mask, 0);
 		ck_assert(table_check(&table, 0));
 	}
-	unit_must(cistern_intern(c, "a", 1));
+	ck_assert(cistern_intern(c, "a", 1));
 	for (uint32_t i = 0, changed = 0; i < 256; i++) {
 		struct table table = unit_table(c, i, &word);
 
@@ -151,7 +136,7 @@ static bool is_empty(const struct table *table)
 
 START_TEST(retired_tables_of_whole_pages_are_emptied)
 {
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	uint64_t retired = 0, emptied = 0;
 	uintptr_t before, after;
 
@@ -159,7 +144,7 @@ START_TEST(retired_tables_of_whole_pages_are_emptied)
 		struct table old = unit_table(c, 0, &before);
 		size_t bytes = ((size_t)old.mask + 1) * BUCKET_BYTES;
 
-		unit_must(intern_number(c, n));
+		ck_assert(intern_number(c, n));
 		unit_table(c, 0, &after);
 		if (after == before || n == 0)
 			continue;
@@ -169,8 +154,8 @@ START_TEST(retired_tables_of_whole_pages_are_emptied)
 			emptied += bytes;
 		ck_assert_int_eq(is_empty(&old), bytes >= os_page_size());
 #endif
-		ck_assert_uint_eq(unit_stats(c).retired_bytes, retired);
-		ck_assert_uint_eq(unit_stats(c).emptied_bytes, emptied);
+		ck_assert_uint_eq(figures(c).retired_bytes, retired);
+		ck_assert_uint_eq(figures(c).emptied_bytes, emptied);
 	}
 	ck_assert_uint_gt(retired, 100000);
 	unit_check_accounts(c);
@@ -180,14 +165,14 @@ END_TEST
 
 START_TEST(a_retired_table_that_cannot_be_emptied_is_kept_and_counted)
 {
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 
 	faults_plan(&(struct fault_plan){.kinds = FAULT_BIT(DISCARD), .times = FAULTS_FOR_GOOD});
 	for (uint64_t n = 0; n < 5000; n++)
-		unit_must(intern_number(c, n));
+		ck_assert(intern_number(c, n));
 	faults_plan(NULL);
-	ck_assert_uint_ge(unit_stats(c).retired_bytes, (1 + 4 + 16 + 64 + 128 + 256) * BUCKET_BYTES);
-	ck_assert_uint_eq(unit_stats(c).emptied_bytes, 0);
+	ck_assert_uint_ge(figures(c).retired_bytes, (1 + 4 + 16 + 64 + 128 + 256) * BUCKET_BYTES);
+	ck_assert_uint_eq(figures(c).emptied_bytes, 0);
 	check_numbers(c, 5000);
 	unit_check_accounts(c);
 	cistern_destroy(c);
@@ -213,31 +198,31 @@ static const char *find_in(const cistern *c, uintptr_t word, uint64_t number)
 START_TEST(a_reader_in_a_retired_table_finds_what_is_right_or_nothing)
 {
 	for (unsigned hold = 0; hold < 8; hold++) {
-		cistern *c = open_interner(1, 0);
+		cistern *c = unit_interner(1, 0);
 		uint64_t n = 0, there;
 		struct table held;
 		uintptr_t word;
 		bool emptied;
 
 		while (c->shards[0].growths < hold)
-			unit_must(intern_number(c, n++));
+			ck_assert(intern_number(c, n++));
 		held = unit_table(c, 0, &word);
 		there = n;
 		emptied = ((size_t)held.mask + 1) * BUCKET_BYTES >= os_page_size();
 		while (c->shards[0].growths < hold + 3)
-			unit_must(intern_number(c, n++));
+			ck_assert(intern_number(c, n++));
 		for (uint64_t i = 0; i < n + 10; i++) {
 			const char *str = find_in(c, word, i);
 
 			if (str)
-				unit_must(str == find_number(c, i));
+				ck_assert(str == find_number(c, i));
 			if (i < there && !emptied)
-				unit_must(str); /* it held this one */
+				ck_assert(str); /* it held this one */
 #ifdef __linux__
 			if (emptied)
-				unit_must(!str);
+				ck_assert(!str);
 #endif
-			unit_must(!table_holds(&held, 12345678, i * UINT64_C(0x9e3779b97f4a7c15)));
+			ck_assert(!table_holds(&held, 12345678, i * UINT64_C(0x9e3779b97f4a7c15)));
 		}
 		cistern_destroy(c);
 	}
@@ -289,13 +274,13 @@ static void grow_and_search(support_worker *worker)
 
 START_TEST(readers_stay_right_while_their_table_is_emptied_under_them)
 {
-	struct old_race race = {.c = open_interner(1, 0), .most = support_scaled(400000)};
+	struct old_race race = {.c = unit_interner(1, 0), .most = support_scaled(400000)};
 	uintptr_t word;
 
 	if (race.most < 10000)
 		race.most = 10000;
 	for (; race.n < 2000; race.n++)
-		unit_must(intern_number(race.c, race.n));
+		ck_assert(intern_number(race.c, race.n));
 	unit_table(race.c, 0, &word);
 	atomic_store(&race.word, word);
 	support_run(3, grow_and_search, &race);
@@ -368,13 +353,13 @@ static const char *look_up(const cistern *c, int how, uint64_t number, const cha
 START_TEST(a_miss_in_a_table_that_was_emptied_meanwhile_is_looked_for_again)
 {
 	struct sigaction action = {.sa_handler = grow_under_reader};
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	uintptr_t word;
 
 	ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
 	interruption.c = c;
 	for (interruption.n = 0; interruption.n < 3000; interruption.n++)
-		unit_must(intern_number(c, interruption.n));
+		ck_assert(intern_number(c, interruption.n));
 	for (int how = 0; how <= 6; how++) {
 		uint64_t number = 100 + (uint64_t)how;
 		const char *want = find_number(c, number), *str;
@@ -386,7 +371,7 @@ START_TEST(a_miss_in_a_table_that_was_emptied_meanwhile_is_looked_for_again)
 		str = look_up(c, how, number, want);
 		ck_assert_int_eq(interruption.times, 1);
 		ck_assert_msg(str == want, "way %d", how);
-		ck_assert_uint_eq(unit_stats(c).strings, interruption.n);
+		ck_assert_uint_eq(figures(c).strings, interruption.n);
 		ck_assert_uint_gt(interruption.n, n);
 	}
 	signal(SIGSEGV, SIG_DFL);
@@ -421,7 +406,7 @@ START_TEST(a_hit_whose_table_is_emptied_meanwhile_needs_neither_lock_nor_memory)
 	static const size_t lengths[] = {20, 129, 4095, 4096, 5000, 100000};
 	static char bytes[100000];
 	struct sigaction action = {.sa_handler = grow_under_reader};
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	const char *want[6];
 	uintptr_t word;
 
@@ -429,7 +414,7 @@ START_TEST(a_hit_whose_table_is_emptied_meanwhile_needs_neither_lock_nor_memory)
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_ptr_nonnull(want[i] = cistern_intern(c, bytes, lengths[i]));
 	for (uint64_t i = 0; i < 1000; i++)
-		unit_must(intern_number(c, i));
+		ck_assert(intern_number(c, i));
 	unit_use_up(&c->common.strings);
 	unit_commits_fail(&c->common.strings);
 	interruption.c = c;
@@ -459,18 +444,18 @@ START_TEST(after_reserve_nothing_grows)
 	static const uint32_t shards[] = {1, 16, 256};
 
 	for (size_t k = 0; k < 3; k++) {
-		cistern *c = open_interner(shards[k], 0);
+		cistern *c = unit_interner(shards[k], 0);
 		size_t n = support_scaled(100000);
 		uint64_t growths;
 
 		ck_assert_int_eq(cistern_reserve(c, n), 0);
-		growths = unit_stats(c).growths;
+		growths = figures(c).growths;
 		ck_assert_uint_eq(growths, 0);
 		for (uint64_t i = 0; i < n; i++)
-			unit_must(intern_number(c, i));
-		ck_assert_uint_eq(unit_stats(c).growths, growths);
+			ck_assert(intern_number(c, i));
+		ck_assert_uint_eq(figures(c).growths, growths);
 		ck_assert_int_eq(cistern_reserve(c, n / 2), 0); /* no less than there is */
-		ck_assert_uint_eq(unit_stats(c).growths, growths);
+		ck_assert_uint_eq(figures(c).growths, growths);
 		unit_check_accounts(c);
 		cistern_destroy(c);
 	}
@@ -479,10 +464,10 @@ END_TEST
 
 START_TEST(reserving_more_than_fits_fails_and_harms_nothing)
 {
-	cistern *c = open_interner(4, UINT64_C(4) << 20);
+	cistern *c = unit_interner(4, UINT64_C(4) << 20);
 
 	for (uint64_t i = 0; i < 1000; i++)
-		unit_must(intern_number(c, i));
+		ck_assert(intern_number(c, i));
 	errno = 0;
 	ck_assert_int_eq(cistern_reserve(c, 100000000), -1);
 	ck_assert_int_eq(errno, ENOSPC);
@@ -502,13 +487,13 @@ END_TEST
 
 START_TEST(more_buckets_than_a_word_can_say_are_refused)
 {
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 
 	errno = 0;
 	ck_assert(!shard_reserve(&c->shards[0], &c->common, UINT64_MAX));
 	ck_assert_int_eq(errno, ENOSPC);
-	ck_assert_uint_eq(unit_stats(c).slots, 0);
-	unit_must(intern_number(c, 1));
+	ck_assert_uint_eq(figures(c).slots, 0);
+	ck_assert(intern_number(c, 1));
 	cistern_destroy(c);
 }
 END_TEST
@@ -517,11 +502,11 @@ END_TEST
 
 START_TEST(refused_growth_lets_inserting_go_on_to_the_hard_limit)
 {
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 	uint64_t n = 0, buckets = 256;
 
 	while (c->shards[0].slots < table_slots(buckets))
-		unit_must(intern_number(c, n++));
+		ck_assert(intern_number(c, n++));
 	unit_use_up(&c->common.tables);
 	unit_commits_fail(&c->common.tables);
 	while (intern_number(c, n))
@@ -531,18 +516,18 @@ START_TEST(refused_growth_lets_inserting_go_on_to_the_hard_limit)
 	ck_assert_uint_eq(c->shards[0].slots, table_slots(buckets));
 	check_numbers(c, n);
 	for (uint64_t i = 0; i < n; i++) /* hits need no room */
-		unit_must(intern_number(c, i));
+		ck_assert(intern_number(c, i));
 	for (int i = 0; i < 100; i++) {
 		errno = 0;
 		ck_assert_ptr_null(intern_number(c, n));
 		ck_assert_int_eq(errno, ENOMEM);
 	}
-	ck_assert_uint_eq(unit_stats(c).strings, n);
+	ck_assert_uint_eq(figures(c).strings, n);
 	unit_check_accounts(c);
 
 	unit_commits_work();
 	for (uint64_t i = n; i < 3 * n; i++)
-		unit_must(intern_number(c, i));
+		ck_assert(intern_number(c, i));
 	check_numbers(c, 3 * n);
 	unit_check_accounts(c);
 	cistern_destroy(c);
@@ -551,16 +536,16 @@ END_TEST
 
 START_TEST(the_first_table_is_needed)
 {
-	cistern *c = open_interner(1, 0);
+	cistern *c = unit_interner(1, 0);
 
 	unit_use_up(&c->common.tables);
 	unit_commits_fail(&c->common.tables);
 	ck_assert_ptr_null(intern_number(c, 1));
 	ck_assert_int_eq(errno, ENOMEM);
-	ck_assert_uint_eq(unit_stats(c).strings, 0);
-	ck_assert_uint_eq(unit_stats(c).payload_bytes, 0);
+	ck_assert_uint_eq(figures(c).strings, 0);
+	ck_assert_uint_eq(figures(c).payload_bytes, 0);
 	unit_commits_work();
-	unit_must(intern_number(c, 1));
+	ck_assert(intern_number(c, 1));
 	cistern_destroy(c);
 }
 END_TEST
@@ -571,7 +556,7 @@ START_TEST(memory_limit_ends_inserting_and_is_never_passed)
 
 	for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
 		for (uint32_t shards = 1; shards <= 64; shards *= 8) {
-			cistern *c = open_interner(shards, limits[k]);
+			cistern *c = unit_interner(shards, limits[k]);
 			uint64_t n = 0;
 
 			while (intern_number(c, n)) {
@@ -584,7 +569,7 @@ START_TEST(memory_limit_ends_inserting_and_is_never_passed)
 			check_numbers(c, n);
 			for (int i = 0; i < 10; i++)
 				ck_assert_ptr_null(intern_number(c, n));
-			ck_assert_uint_eq(unit_stats(c).strings, n);
+			ck_assert_uint_eq(figures(c).strings, n);
 			unit_check_accounts(c);
 			cistern_destroy(c);
 		}
@@ -595,16 +580,16 @@ END_TEST
 START_TEST(any_single_commit_may_fail)
 {
 	uint64_t commits;
-	cistern *c = open_interner(2, 0);
+	cistern *c = unit_interner(2, 0);
 
 	commits = faults.calls[FAULT_COMMIT];
 	for (uint64_t i = 0; i < 20000; i++)
-		unit_must(intern_number(c, i));
+		ck_assert(intern_number(c, i));
 	commits = faults.calls[FAULT_COMMIT] - commits;
 	cistern_destroy(c);
 	ck_assert_uint_ge(commits, 10);
 	for (uint64_t fail = 0; fail < commits; fail++) {
-		c = open_interner(2, 0);
+		c = unit_interner(2, 0);
 		faults_plan(&(struct fault_plan){
 		    .kinds = FAULT_BIT(COMMIT), .after = fail, .times = FAULTS_FOR_GOOD});
 		for (uint64_t i = 0; i < 20000; i++) {
@@ -612,10 +597,10 @@ START_TEST(any_single_commit_may_fail)
 				continue;
 			ck_assert_int_eq(errno, ENOMEM);
 			ck_assert_ptr_null(find_number(c, i));
-			ck_assert_uint_eq(unit_stats(c).strings, i);
+			ck_assert_uint_eq(figures(c).strings, i);
 			unit_check_accounts(c);
 			unit_commits_work();
-			unit_must(intern_number(c, i));
+			ck_assert(intern_number(c, i));
 		}
 		unit_commits_work();
 		check_numbers(c, 20000);
@@ -643,7 +628,7 @@ START_TEST(creating_fails_cleanly_at_each_commit)
 			ck_assert_ptr_null(c);
 	}
 	unit_commits_work();
-	unit_must(intern_number(c, 1));
+	ck_assert(intern_number(c, 1));
 	cistern_destroy(c);
 
 	config.capacity = 100000000;
@@ -745,7 +730,7 @@ START_TEST(large_tables_and_strings_take_every_huge_page_policy)
 		c = cistern_create(&config);
 		ck_assert_ptr_nonnull(c);
 		for (uint64_t i = 0; i < n; i++)
-			unit_must(intern_number(c, i));
+			ck_assert(intern_number(c, i));
 		check_numbers(c, n);
 		unit_check_accounts(c);
 		cistern_destroy(c);

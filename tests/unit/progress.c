@@ -98,11 +98,11 @@ START_TEST(hits_and_finds_go_on_while_every_lock_is_held)
 	cistern_stats before, after;
 
 	open_scene(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX);
-	before = unit_stats(scene.c);
+	before = figures(scene.c);
 	every_lock(lock_fork_acquire);
 	support_run(4, hit, NULL);
 	every_lock(lock_fork_release);
-	after = unit_stats(scene.c);
+	after = figures(scene.c);
 	ck_assert_uint_eq(after.lock_waits, before.lock_waits);
 	ck_assert_uint_eq(after.strings, before.strings);
 	cistern_destroy(scene.c);
@@ -116,9 +116,9 @@ START_TEST(hot_strings_on_all_threads_leave_the_locks_alone)
 	cistern_stats before, after;
 
 	open_scene(_i ? CISTERN_LOCK_SPIN : CISTERN_LOCK_MUTEX);
-	before = unit_stats(scene.c);
+	before = figures(scene.c);
 	support_run(8, hit, NULL);
-	after = unit_stats(scene.c);
+	after = figures(scene.c);
 	ck_assert_uint_eq(after.lock_waits, before.lock_waits);
 	cistern_destroy(scene.c);
 }

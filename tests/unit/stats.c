@@ -32,10 +32,10 @@ static cistern *open_busy(cistern_config config)
 
 	ck_assert_ptr_nonnull(c);
 	for (i = 0; i < 20000; i++)
-		unit_must(cistern_intern(c, (const char *)&i, sizeof i));
+		ck_assert(cistern_intern(c, (const char *)&i, sizeof i));
 	for (i = 0; i < 50; i++) {
 		memcpy(large, &i, sizeof i);
-		unit_must(cistern_intern(c, large, 1000 + i * 160));
+		ck_assert(cistern_intern(c, large, 1000 + i * 160));
 	}
 	return c;
 }
@@ -84,7 +84,7 @@ START_TEST(every_format_reports_every_field)
 	text = printed(c, CISTERN_FORMAT_TEXT);
 	json = printed(c, CISTERN_FORMAT_JSON);
 	prometheus = printed(c, CISTERN_FORMAT_PROMETHEUS);
-	stats = unit_stats(c);
+	stats = figures(c);
 	for (size_t i = 0; i < NFIELDS; i++) {
 		uint64_t value = field_of(&stats, i);
 		char prefix[100];
@@ -137,7 +137,7 @@ START_TEST(accounts_balance_in_every_configuration)
 		cistern_destroy(c);
 		c = open_busy(config);
 		unit_check_accounts(c);
-		ck_assert_uint_eq(unit_stats(c).strings, 20050);
+		ck_assert_uint_eq(figures(c).strings, 20050);
 		cistern_destroy(c);
 	}
 }
@@ -156,7 +156,7 @@ START_TEST(figures_mean_what_they_say)
 	c = open_busy(config);
 	for (uint32_t i = 0; i < 50; i++)
 		payload += 1000 + i * 160;
-	s = unit_stats(c);
+	s = figures(c);
 	ck_assert_uint_eq(s.size, sizeof s);
 	ck_assert_uint_eq(s.payload_bytes, payload);
 	ck_assert_uint_ge(s.overhead_bytes, 20050 * 5);
@@ -176,7 +176,7 @@ START_TEST(figures_mean_what_they_say)
 	cistern_destroy(c);
 
 	c = cistern_create(NULL);
-	s = unit_stats(c);
+	s = figures(c);
 	ck_assert_uint_eq(s.seed_fixed, 0);
 	ck_assert_uint_eq(s.strings + s.payload_bytes + s.overhead_bytes + s.slack_bytes + s.table_bytes, 0);
 	cistern_destroy(c);
@@ -208,7 +208,7 @@ START_TEST(shards_add_up_to_the_whole)
 		if (sum.max_probe < one.max_probe)
 			sum.max_probe = one.max_probe;
 	}
-	s = unit_stats(c);
+	s = figures(c);
 	ck_assert_uint_eq(s.strings, sum.strings);
 	ck_assert_uint_eq(s.payload_bytes, sum.payload_bytes);
 	ck_assert_uint_eq(s.overhead_bytes, sum.overhead_bytes);
@@ -240,8 +240,8 @@ START_TEST(busy_locks_are_counted)
 		cistern *c = cistern_create(&config);
 
 		support_run(4, busy, c);
-		waits = unit_stats(c).lock_waits;
-		ck_assert_uint_eq(unit_stats(c).strings, 20000);
+		waits = figures(c).lock_waits;
+		ck_assert_uint_eq(figures(c).strings, 20000);
 		cistern_destroy(c);
 	}
 	ck_assert_uint_gt(waits, 0);
@@ -268,7 +268,7 @@ START_TEST(wrong_arguments_are_refused)
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(cistern_stats_get(NULL, &larger.stats), -1);
 	ck_assert_int_eq(cistern_stats_get(c, NULL), -1);
-	ck_assert_int_eq(cistern_shard_stats_get(c, (unsigned)unit_stats(c).shards, &shard), -1);
+	ck_assert_int_eq(cistern_shard_stats_get(c, (unsigned)figures(c).shards, &shard), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(cistern_shard_stats_get(NULL, 0, &shard), -1);
 	ck_assert_int_eq(cistern_shard_stats_get(c, 0, NULL), -1);

@@ -125,12 +125,19 @@ void unit_provide(struct range *range, size_t size)
 	range_give(range, block, size);
 }
 
-cistern_stats unit_stats(const cistern *c)
+cistern *unit_interner(uint32_t shards, uint64_t memory_limit)
 {
-	cistern_stats stats = {.size = sizeof stats};
+	cistern_config config = CISTERN_CONFIG_INIT;
+	cistern *c;
 
-	ck_assert_int_eq(cistern_stats_get(c, &stats), 0);
-	return stats;
+	config.shards = shards;
+	config.seed = support_seed();
+	config.max_bytes = UINT64_C(1) << 30;
+	config.memory_limit = memory_limit;
+	config.hugepages = CISTERN_HUGEPAGES_NEVER;
+	c = cistern_create(&config);
+	ck_assert_ptr_nonnull(c);
+	return c;
 }
 
 struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word)
@@ -139,15 +146,19 @@ struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word)
 	return shard_table(&c->common, *word);
 }
 
+const struct secret *unit_secret(const cistern *c, uint32_t shard)
+{
+	uintptr_t word;
+	struct table table = unit_table(c, shard, &word);
+
+	return word & DIRECTORY_OWN_SECRET ? shard_own_secret(&table) : &c->common.secret;
+}
+
 void unit_check_accounts(const cistern *c)
 {
-	cistern_stats s = unit_stats(c);
+	uint64_t committed = figures(c).committed_bytes;
 
-	ck_assert_uint_eq(s.committed_bytes, s.payload_bytes + s.overhead_bytes + s.slack_bytes +
-	                                         s.table_bytes + s.retired_bytes + s.free_bytes +
-	                                         s.control_bytes);
-	ck_assert_uint_eq(s.committed_bytes, atomic_load(&((cistern *)c)->budget.committed));
-	ck_assert_uint_le(s.committed_bytes, c->budget.limit);
-	ck_assert_uint_le(s.emptied_bytes, s.retired_bytes);
-	ck_assert_uint_le(s.strings, s.slots);
+	figures_check(c);
+	ck_assert_uint_eq(committed, atomic_load(&((cistern *)c)->budget.committed));
+	ck_assert_uint_le(committed, c->budget.limit);
 }

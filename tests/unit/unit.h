@@ -7,15 +7,9 @@
 #define TESTS_UNIT_H
 
 #include "faults.h"
+#include "figures.h"
 #include "interner.h"
 #include "support.h"
-
-/* As ck_assert, for loops: Check notes each assertion that holds with a system call. */
-#define unit_must(condition)                                                                       \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			ck_abort_msg("%s", #condition);                                            \
-	} while (0)
 
 /* ---------------------------------------------------------------- a range of one's own */
 
@@ -60,13 +54,16 @@ int unit_child(int (*fn)(void *arg), void *arg);
 
 /* ---------------------------------------------------------------- interners */
 
-/* The figures of an interner. */
-cistern_stats unit_stats(const cistern *c);
+/* One for tests of tables: all its hashes follow from the seed of the run. No limit: 0. */
+cistern *unit_interner(uint32_t shards, uint64_t memory_limit);
 
 /* The table of a shard as of now. */
 struct table unit_table(const cistern *c, uint32_t shard, uintptr_t *word);
 
-/* Checks the identity of the accounts and that no limit is passed. */
+/* The secret that it is keyed with: the interner's, or its own after a re-key. Good until the next re-key. */
+const struct secret *unit_secret(const cistern *c, uint32_t shard);
+
+/* As figures_check, and that the budget is what the figures say. */
 void unit_check_accounts(const cistern *c);
 
 #endif
