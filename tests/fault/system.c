@@ -71,7 +71,10 @@ static void run(int (*fn)(void *arg), void *arg)
 	struct child child;
 
 	child_run(&child, fn, arg);
-	ck_assert((child.exited && child.code == NOT_HERE) || child_ok(&child));
+	if (child.exited && child.code == NOT_HERE)
+		puts("# part of this case is left out: the limit does not hold here");
+	else
+		ck_assert(child_ok(&child));
 	child_free(&child);
 }
 
@@ -115,7 +118,7 @@ static int live_with_little_data(void *arg)
 
 	data_size(); /* stdio takes its own memory before it is counted */
 	used = data_size();
-	if (!used)
+	if (!used || set_limit(RLIMIT_DATA, used) > used) /* emulators agree and do nothing */
 		return NOT_HERE;
 	for (uint64_t room = 0; whole == 0; room += step) {
 		uint64_t mappings = faults.mappings, n;
