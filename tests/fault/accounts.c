@@ -15,6 +15,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------- parts */
 
@@ -102,6 +104,26 @@ static size_t touched_by_strings(const struct script *s)
 	return sum * range->page;
 }
 
+/*
+ * Whether memory has pages when that is asked for. Older systems refuse, which the library does not
+ * mind; emulators say yes and do nothing.
+ */
+static bool populates(void)
+{
+	bool done = false;
+#ifdef HAVE_MADV_POPULATE_WRITE
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char present = 0;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(p != MAP_FAILED);
+	done = madvise(p, size, MADV_POPULATE_WRITE) == 0 && mincore(p, size, &present) == 0 &&
+	       (present & 1);
+	munmap(p, size);
+#endif
+	return done;
+}
+
 /* What smaps says of a range; false where it cannot tell. */
 static bool resident(const struct range *range, size_t *bytes)
 {
@@ -119,15 +141,11 @@ static void check_resident(const struct script *s)
 	const struct range *strings = &s->c->common.strings, *tables = &s->c->common.tables;
 	cistern_stats stats = figures(s->c);
 	size_t in_strings, in_tables;
-	bool exact = false;
 
 	if (!resident(strings, &in_strings) || !resident(tables, &in_tables))
 		return;
-#ifdef HAVE_MADV_POPULATE_WRITE
-	exact = s->config.prefault && s->config.hugepages != CISTERN_HUGEPAGES_ALWAYS &&
-		!s->config.capacity;
-#endif
-	if (exact) {
+	if (s->config.prefault && s->config.hugepages != CISTERN_HUGEPAGES_ALWAYS &&
+	    !s->config.capacity && populates()) {
 		ck_assert_uint_eq(in_strings, populated(strings));
 		ck_assert_uint_eq(in_tables, populated(tables) - stats.emptied_bytes);
 		return;
@@ -164,6 +182,8 @@ END_TEST
 
 START_TEST(resident_memory_is_what_was_touched_and_not_emptied)
 {
+	if (_i == 0 && !populates())
+		puts("# nothing is populated ahead here: between bounds only, not exact");
 	follow(_i, check_resident);
 }
 END_TEST

@@ -50,6 +50,12 @@ called() {
 	test "$last" -ge "$first" || echo "$1 is never called"
 }
 
+# What the system calls the mmap of this program: on 32 bits there is an older one, which is another call.
+name_of_mmap() {
+	strace -o "$scratch/trace" -e trace=memory "$program" >/dev/null 2>&1
+	sed -n 's/^\(mmap[0-9]*\)(.*/\1/p' "$scratch/trace" | tail -n 1
+}
+
 # inject NAME=error=ERRNO:when=N... -- OPTION...: one run with all these injected.
 inject() {
 	names=
@@ -117,8 +123,9 @@ if ! have strace; then
 elif ! strace -o /dev/null -e trace=write -e inject=write:error=EIO:when=1000 true 2>/dev/null; then
 	skip 'injected errors' 'tracing is not permitted here'
 else
-	expect 'mmap gives ENOMEM' needed mmap ENOMEM
-	expect 'mmap gives EAGAIN' needed mmap EAGAIN
+	mmap=$(name_of_mmap)
+	expect 'mmap gives ENOMEM' needed "$mmap" ENOMEM
+	expect 'mmap gives EAGAIN' needed "$mmap" EAGAIN
 	expect 'mprotect gives ENOMEM' needed mprotect ENOMEM
 	expect 'mprotect gives ENOMEM, with small commits' needed mprotect ENOMEM commit_chunk=4096 shards=2
 	expect 'madvise gives EINVAL, ENOSYS, ENOMEM, EAGAIN, EPERM' hints

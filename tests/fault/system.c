@@ -72,7 +72,10 @@ static void run(int (*fn)(void *arg), void *arg)
 	struct child child;
 
 	child_run(&child, fn, arg);
-	ck_assert((child.exited && child.code == NOT_HERE) || child_ok(&child));
+	if (child.exited && child.code == NOT_HERE)
+		puts("# part of this case is left out: the limit does not hold here");
+	else
+		ck_assert(child_ok(&child));
 	child_free(&child);
 }
 
@@ -110,9 +113,8 @@ static int live_with_little_data(void *arg)
 
 	meminfo_data(); /* stdio takes its own memory before it is counted */
 	used = meminfo_data();
-	if (!used)
+	if (!used || set_limit(RLIMIT_DATA, used) > used) /* emulators agree and do nothing */
 		return NOT_HERE;
-	set_limit(RLIMIT_DATA, used);
 	if (limit_is_ignored()) /* some systems are told to count and not to refuse */
 		return NOT_HERE;
 	for (uint64_t room = 0; whole == 0; room += step) {
