@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "child.h"
 #include "figures.h"
+#include "many_locks.h"
 #include "support.h"
 #include "tools.h"
 #include "variants.h"
@@ -19,17 +20,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/*
- * ThreadSanitizer's search for deadlocks has room for 64 locks that one thread holds, and before a
- * fork a thread holds those of every shard. The order of locks is asserted in --enable-debug builds
- * instead.
- */
-const char *__tsan_default_options(void);
-__attribute__((__visibility__("default"))) const char *__tsan_default_options(void)
-{
-	return "detect_deadlocks=0";
-}
 
 /* ---------------------------------------------------------------- busy parents */
 

@@ -5,6 +5,7 @@
  */
 #include "cases.h"
 #include "child.h"
+#include "many_locks.h"
 #include "maps.h"
 #include "meminfo.h"
 #include "support.h"
@@ -18,14 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* As in fork.c, and why is told there: Check forks, too, and the default interner is there by then.
- */
-const char *__tsan_default_options(void);
-__attribute__((__visibility__("default"))) const char *__tsan_default_options(void)
-{
-	return "detect_deadlocks=0";
-}
 
 /* ---------------------------------------------------------------- constructors */
 

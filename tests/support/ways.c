@@ -21,7 +21,11 @@ static const char *intern_built(cistern *c, const char *s, size_t len)
 
 const char *way_intern(cistern *c, enum way way, const char *s, size_t len, bool *is_new)
 {
-	cistern_span whole = {s, len}, halves[2] = {{s, len / 2}, {s + len / 2, len - len / 2}};
+	/* cut where no word of memory ends; of the shortest strings some pieces are empty */
+	const size_t first = len > 0, second = (len - first) / 2;
+	cistern_span whole = {s, len}, pieces[3] = {{s, first},
+						    {s + first, second},
+						    {s + first + second, len - first - second}};
 	const char *str = NULL;
 
 	switch (way) {
@@ -30,7 +34,7 @@ const char *way_intern(cistern *c, enum way way, const char *s, size_t len, bool
 	case WAY_BATCH:
 		return cistern_intern_batch(c, &whole, &str, 1) == 1 ? str : NULL;
 	case WAY_PIECES:
-		return cistern_internv(c, halves, 2);
+		return cistern_internv(c, pieces, 3);
 	case WAY_NEW:
 		return cistern_intern_new(c, s, len, is_new);
 	case WAY_BUILDER:
